@@ -1,9 +1,6 @@
-// Package files cleans the pictures and PDFs that people upload to a deposit (depositports.FileSanitizer). A picture
-// is decoded and encoded again, upright and without its metadata, so nothing of the uploaded bytes is left but the
-// pixels. Of a PDF only the beginning and the end are checked; its bytes are kept as they are.
-//
-// Time and memory of each file are bounded. A process cleans at most two files at once: one large picture, and one
-// other file. A PNG may take long but needs little memory, so between two reads of a PNG other files may go first.
+// Package files cleans the pictures and PDFs that people upload to a deposit. A picture is decoded and encoded
+// again, without its metadata; of a PDF only the beginning and the end are checked. Time and memory are
+// bounded: at most one large picture and one other file are cleaned at once.
 package files
 
 import (
@@ -26,31 +23,27 @@ import (
 // Limits of time and memory for cleaning one uploaded file (pages.md, "Files of a deposit").
 const (
 	readFor = 10 * time.Second
-	// The most bytes of memory that the decoding of a picture may need; a picture that needs more is refused.
+	// The most bytes of memory that decoding a picture may need.
 	maxMemory = 160 << 20
-	// A picture whose decoding needs more bytes of memory than this counts as large, and only one large picture is
-	// decoded at a time. A photo of 12 megapixels stays below.
+	// Pictures whose decoding needs more bytes of memory than this are decoded one at a time.
 	small = 20 << 20
 )
 
-// Sanitizer cleans uploaded files: at most one large picture and one other file at a time. Further files wait.
+// Sanitizer cleans uploaded files: at most one large picture and one other file at a time.
 type Sanitizer struct {
-	// A channel of size 1 as a lock, under which files are cleaned one at a time; large pictures have a lock of their
-	// own.
+	// A lock under which files other than large pictures are cleaned one at a time.
 	turn chan struct{}
-	// A channel of size 1 as a lock: the picture that has put a value in is the only large one in memory.
+	// A lock under which large pictures are decoded one at a time.
 	large   chan struct{}
 	readFor time.Duration
 }
 
-// New makes a cleaner of uploaded files. A process needs one only, since a cleaner bounds how many files are
-// cleaned at once.
+// New makes a cleaner of uploaded files; a process needs only one.
 func New() *Sanitizer {
 	return &Sanitizer{turn: make(chan struct{}, 1), large: make(chan struct{}, 1), readFor: readFor}
 }
 
-// Sanitize returns a cleaned copy of an uploaded file in a temporary file. Returns a refusal of package evidence for a
-// file that is damaged, too large, or of an unknown type.
+// Sanitize returns a cleaned copy of an uploaded file, or a refusal of package evidence.
 func (c *Sanitizer) Sanitize(ctx context.Context, sent io.ReadSeeker, size int64) (depositports.SanitizedFile, error) {
 	out, err := newScratch()
 	if err != nil {
@@ -72,7 +65,6 @@ func (c *Sanitizer) Sanitize(ctx context.Context, sent io.ReadSeeker, size int64
 	return depositports.SanitizedFile{Type: kept, Size: end, Content: out}, nil
 }
 
-// CheckTempDir returns an error unless files can be written to the directory for temporary files.
 func CheckTempDir() error {
 	f, err := newScratch()
 	if err != nil {
@@ -81,7 +73,7 @@ func CheckTempDir() error {
 	return f.Close()
 }
 
-// newScratch makes a temporary file that has no name any more, so that the system deletes it when the process ends.
+// newScratch makes a temporary file without a name, which the system deletes when the process ends.
 func newScratch() (*os.File, error) {
 	f, err := os.CreateTemp("", "deposit-file-*")
 	if err != nil {
@@ -97,8 +89,8 @@ func newScratch() (*os.File, error) {
 // errOwn marks an error of this machine's temporary directory: the uploaded file is not to blame.
 var errOwn = errors.New("files: scratch")
 
-// verdict turns an error of cleaning into the caller's error: service_unavailable where the caller's context ended,
-// the error itself where this machine is to blame, and otherwise evidence.ErrDamaged.
+// verdict returns the caller's error for an error of cleaning: evidence.ErrDamaged, unless this machine or an
+// ended context is to blame.
 func verdict(ctx context.Context, err error) error {
 	var refused *fault.Error
 	switch {
@@ -112,7 +104,6 @@ func verdict(ctx context.Context, err error) error {
 	return evidence.ErrDamaged.WithCause(err)
 }
 
-// write writes the cleaned copy of an uploaded file to out and returns the type of the copy.
 func (c *Sanitizer) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 	size int64) (kept evidence.MediaType, err error) {
 	head := make([]byte, evidence.SniffedHeaderBytes)
@@ -159,7 +150,7 @@ func (c *Sanitizer) write(ctx context.Context, out *os.File, sent io.ReadSeeker,
 	return kept, err
 }
 
-// source is the uploaded file as decoders read it: reads are limited in size and time, seeks are not.
+// source is the uploaded file as decoders read it: reads are limited in size and time.
 type source struct {
 	*timeLimitedStream
 	io.Seeker
@@ -170,27 +161,24 @@ func (s source) rewind() error {
 	return err
 }
 
-// piece is the most bytes that a decoder of a picture gets by one read. More compressed bytes could keep a decoder
-// busy for seconds, in which its time limit is not checked.
+// piece is the most bytes that a picture's decoder gets by one read, so that its time limit is checked often.
 const piece = 128
 
-// timeLimitedStream wraps the reader and the writer of a picture's decoder. It fails them after the file's time limit
-// and when the caller's context ends: decoders take no context, but come back to read more bytes.
+// timeLimitedStream fails the reads and writes of a picture's decoder after the time limit: decoders take no
+// context.
 type timeLimitedStream struct {
 	*Sanitizer
 	ctx   context.Context
 	until time.Time
 	from  io.Reader
 	to    io.Writer
-	// The lock that this file holds while it is cleaned: a channel of the Cleaner, for small files or for large
-	// pictures.
+	// The lock that this file holds while it is cleaned.
 	right chan struct{}
-	// True if other files may be cleaned between two reads of this file, as for a PNG; otherwise false.
+	// Whether other files may be cleaned between two reads of this file, as for a PNG.
 	yields bool
 }
 
-// take waits until this file holds the lock under which files are cleaned one at a time (the channel right). It
-// gives up when the caller's context ends.
+// take waits for the lock under which files are cleaned one at a time, until the caller's context ends.
 func (b *timeLimitedStream) take(right chan struct{}) error {
 	select {
 	case right <- struct{}{}:
@@ -208,7 +196,6 @@ func (b *timeLimitedStream) Read(p []byte) (int, error) {
 	return b.from.Read(p[:min(len(p), piece)])
 }
 
-// Write writes to the temporary file and marks a failure with errOwn.
 func (b *timeLimitedStream) Write(p []byte) (int, error) {
 	if err := b.check(); err != nil {
 		return 0, err
@@ -220,8 +207,8 @@ func (b *timeLimitedStream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// check returns evidence.ErrTooCostlyToRead once the file's time limit has passed, and the context's error once the
-// caller's context has ended. The time in which other files had their turn does not count.
+// check returns evidence.ErrTooCostlyToRead once the file's time limit has passed, and the context's error once
+// the caller's context has ended.
 func (b *timeLimitedStream) check() error {
 	if b.yields {
 		begun := time.Now()
@@ -235,9 +222,9 @@ func (b *timeLimitedStream) check() error {
 	return b.ctx.Err()
 }
 
-// enter waits until the process may use so many bytes of memory for a picture. A large picture gives up its turn
-// among small files for good: a decoder may compute for seconds without a read, as at the end of a progressive
-// JPEG, and could not let others go first meanwhile. Returns evidence.ErrTooCostlyToRead for more than maxMemory.
+// enter waits until the process may use so many bytes of memory for a picture. A large picture gives up its
+// turn among small files, since its decoder may compute for seconds without a read. Returns
+// evidence.ErrTooCostlyToRead for more than maxMemory.
 func (b *timeLimitedStream) enter(bytes int) error {
 	if bytes > maxMemory {
 		return evidence.ErrTooCostlyToRead
@@ -263,16 +250,15 @@ func (b *timeLimitedStream) leave() {
 	<-b.right
 }
 
-// Settings of the Go runtime while the process decodes a large picture (ADR 0024). Two threads (GOMAXPROCS) are
-// added, one for the decoder and one for the garbage collector: without them, requests wait for the decoder's time
-// slices of 10 ms. The collector runs after 10 % of new garbage: at its usual percentage, the garbage of requests
-// could grow to twice the size of the picture.
+// Settings of the Go runtime while a large picture is decoded (ADR 0024): two more threads, since requests
+// would wait for the decoder's time slices, and frequent garbage collection, since garbage could grow to twice
+// the picture's size.
 const (
 	threadsBeside   = 2
 	gcPercentBeside = 10
 )
 
-// largePictures counts the large pictures in the memory of the process, over all cleaners.
+// largePictures counts the large pictures in memory, over all cleaners.
 var largePictures struct {
 	sync.Mutex
 	count     int
@@ -291,8 +277,7 @@ func addLarge(n int) {
 	}
 }
 
-// checkSize returns evidence.ErrTooManyPixels or evidence.ErrDamaged for an impossible width or height in a picture's
-// header, before any pixel is decoded.
+// checkSize returns an error for an impossible width or height in a picture's header.
 func checkSize(width, height int) error {
 	if width <= 0 || height <= 0 {
 		return evidence.ErrDamaged

@@ -11,8 +11,7 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// quality is the JPEG quality of cleaned pictures: the loss is not visible, and file sizes stay near those of
-// cameras.
+// quality is the JPEG quality of cleaned pictures: the loss is not visible.
 const quality = 90
 
 func writeJPEG(w io.Writer, from source) (evidence.MediaType, error) {
@@ -43,8 +42,7 @@ func encodeJPEG(w io.Writer, picture image.Image) error {
 
 var exifMark = "Exif\x00\x00"
 
-// orientationOfExif reads the orientation (tag 0x0112) from the first directory of an Exif segment; false means
-// that there is none.
+// orientationOfExif reads the orientation (tag 0x0112) from the first directory of an Exif segment.
 func orientationOfExif(segment []byte) (int, bool) {
 	if len(segment) < len(exifMark)+8 || string(segment[:len(exifMark)]) != exifMark {
 		return 0, false

@@ -9,8 +9,8 @@ import (
 	"partnerdeposits/core/evidence"
 )
 
-// Limits on the contents of a JPEG (pages.md, "Files of a deposit"). The number of scans is limited because a scan
-// of a few bytes makes the decoder visit every block of the picture.
+// Limits on the contents of a JPEG (pages.md, "Files of a deposit"). The number of scans is limited because
+// each makes the decoder visit every block.
 const (
 	maxScans      = 64
 	maxComponents = 4
@@ -20,7 +20,7 @@ const (
 const (
 	markBaseline    = 0xc0
 	markProgressive = 0xc2
-	markRestart     = 0xd0 // The first of the eight restart markers of a JPEG, 0xd0 to 0xd7.
+	markRestart     = 0xd0
 	markEnd         = 0xd9
 	markScan        = 0xda
 	markExif        = 0xe1
@@ -29,24 +29,22 @@ const (
 
 var errJPEG = errors.New("files: no sound JPEG")
 
-// jpegFrame holds what the markers of a JPEG say about the picture before any pixel is decoded.
+// jpegFrame holds what the markers of a JPEG say about the picture.
 type jpegFrame struct {
 	width, height int
 	samples       int // Number of samples of all components of the JPEG, rounded up to whole blocks.
 	components    int
-	// Whether the JPEG is progressive (true), for which the decoder also keeps a coefficient of 4 bytes for each
-	// sample, or not (false).
+	// Whether the JPEG is progressive: its decoder also keeps a coefficient of 4 bytes per sample.
 	progressive bool
-	// Whether the JPEG's components may be something else than YCbCr, such as RGB (true), or are YCbCr (false).
+	// Whether the JPEG's components may be other than YCbCr, such as RGB.
 	rgb         bool
 	scans, turn int
 }
 
-// walkJPEG reads the markers of a JPEG up to the end of the picture, in the decoder's order. Returns
-// evidence.ErrTooCostlyToRead for a picture with too many scans or components.
+// walkJPEG reads the markers of a JPEG. Returns evidence.ErrTooCostlyToRead for too many scans or components.
 func walkJPEG(r *bufio.Reader) (jpegFrame, error) {
 	f := jpegFrame{}
-	if _, err := r.Discard(2); err != nil { // The first two bytes are the signature of a JPEG and are skipped.
+	if _, err := r.Discard(2); err != nil {
 		return f, err
 	}
 	for {
@@ -64,7 +62,7 @@ func walkJPEG(r *bufio.Reader) (jpegFrame, error) {
 	}
 }
 
-// nextMarker returns the next marker of a JPEG; it skips pixels, restart markers and fill bytes.
+// nextMarker returns the next marker of a JPEG, after pixels, restart markers and fill bytes.
 func nextMarker(r *bufio.Reader) (byte, error) {
 	for {
 		if _, err := r.ReadSlice(0xff); errors.Is(err, bufio.ErrBufferFull) {
@@ -113,8 +111,6 @@ func (f *jpegFrame) read(marker byte, segment []byte) error {
 	return nil
 }
 
-// size reads the frame header of a JPEG: precision, height, width, and the identifier and the sampling of each
-// component.
 func (f *jpegFrame) size(segment []byte) error {
 	if len(segment) < 6 || f.components > 0 {
 		return errJPEG
@@ -147,14 +143,13 @@ func (f *jpegFrame) size(segment []byte) error {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// memory returns the number of bytes of memory that the decoder of the JPEG needs.
+// memory returns the bytes of memory that the decoder of the JPEG needs.
 func (f *jpegFrame) memory() int {
 	bytes := f.samples
 	if f.progressive {
 		bytes += 4 * f.samples
 	}
-	// The decoder copies a JPEG of four components, or of RGB, into a second picture (CMYK or RGBA), which needs
-	// memory too.
+	// The decoder copies a JPEG of four components, or of RGB, into a second picture.
 	if f.components == 4 || f.components == 3 && f.rgb {
 		bytes += 4 * f.width * f.height
 	}

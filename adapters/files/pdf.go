@@ -10,8 +10,8 @@ import (
 // tail is the number of bytes at the end of a PDF in which its end mark is searched.
 const tail = 2 << 10
 
-// writePDF copies a PDF that has a beginning and an end mark. The bytes between are not examined: the service
-// offers a PDF as a download and never displays it.
+// writePDF copies a PDF without examining it between its beginning and its end mark, since the service never
+// displays it.
 func writePDF(w io.Writer, from source, size int64) error {
 	if _, err := from.Seek(max(0, size-tail), io.SeekStart); err != nil {
 		return err

@@ -14,16 +14,15 @@ import (
 const (
 	pngMark  = "\x89PNG\r\n\x1a\n"
 	idatSize = 64 << 10 // The most bytes of a chunk of pixels (IDAT) in a PNG that is written.
-	// The most bytes of a PNG's palette, which is the largest chunk that is kept besides the pixels.
+	// The most bytes of a PNG's palette.
 	maxAside = 768
 	hasty    = 64 << 20 // The bytes of pixels above which a PNG is compressed fast rather than well.
 )
 
 var errPNG = errors.New("files: no sound PNG")
 
-// writePNG decompresses the pixels of a PNG and compresses them again, row by row, so that the picture is never
-// whole in memory. Only the chunks of size, palette, transparency and pixels are kept: texts, colour profiles,
-// further frames of an animation and bytes behind the end are dropped.
+// writePNG decompresses and compresses the pixels of a PNG again, row by row, so that the picture is never
+// whole in memory. All chunks but size, palette, transparency and pixels are dropped.
 func writePNG(w io.Writer, from source) error {
 	r := bufio.NewReaderSize(from, 64<<10)
 	var mark [len(pngMark)]byte
@@ -54,8 +53,6 @@ func writePNG(w io.Writer, from source) error {
 	return writeChunk(w, "IEND", nil)
 }
 
-// pngReader reads the chunks of a PNG one after the other. left is the number of bytes of the present chunk that
-// are not read yet.
 type pngReader struct {
 	r    *bufio.Reader
 	kind string
@@ -74,13 +71,11 @@ func (p *pngReader) next() error {
 	return nil
 }
 
-// skip discards the rest of the present PNG chunk and its checksum.
 func (p *pngReader) skip() error {
 	_, err := p.r.Discard(int(p.left) + 4)
 	return err
 }
 
-// whole reads a small PNG chunk into memory and checks its checksum.
 func (p *pngReader) whole(most uint32) ([]byte, error) {
 	if p.left > most {
 		return nil, errPNG
@@ -106,8 +101,7 @@ func (p *pngReader) header() ([]byte, error) {
 	return p.whole(13)
 }
 
-// aside copies the chunks with the palette and the transparency of a PNG to w, and stops at the first chunk of
-// pixels.
+// aside copies the chunks with the palette and the transparency of a PNG to w.
 func (p *pngReader) aside(w io.Writer) error {
 	written := map[string]bool{}
 	for {
@@ -139,13 +133,13 @@ func (p *pngReader) aside(w io.Writer) error {
 	}
 }
 
-// Read reads the compressed pixels of a PNG as a single stream, across its IDAT chunks.
+// Read reads the compressed pixels of a PNG, across its IDAT chunks.
 func (p *pngReader) Read(b []byte) (int, error) {
 	for p.left == 0 {
 		if p.kind != "IDAT" {
 			return 0, io.EOF
 		}
-		// The checksum of the PNG chunk is not needed, since the zlib stream of the pixels has a checksum of its own.
+		// The checksum of the PNG chunk is not needed, since the zlib stream of the pixels has its own.
 		if _, err := p.r.Discard(4); err != nil {
 			return 0, err
 		}
@@ -161,7 +155,6 @@ func (p *pngReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pixels decompresses the rows of a PNG and compresses them again. Each row begins with the number of its filter.
 func (p *pngReader) pixels(w io.Writer, passes []pass) error {
 	unpacked, err := zlib.NewReader(p)
 	if err != nil {
@@ -210,7 +203,7 @@ func levelFor(passes []pass) int {
 	return zlib.DefaultCompression
 }
 
-// idatChunkWriter is a writer that writes the bytes of each call as one IDAT chunk (compressed pixels) of a PNG.
+// idatChunkWriter writes the bytes of each call as one IDAT chunk of a PNG.
 type idatChunkWriter struct{ w io.Writer }
 
 func (i idatChunkWriter) Write(b []byte) (int, error) { return len(b), writeChunk(i.w, "IDAT", b) }
@@ -226,8 +219,7 @@ func writeChunk(w io.Writer, kind string, data []byte) error {
 	return nil
 }
 
-// pass is one pass of an interlaced PNG, or the whole picture if it is not interlaced: its number of rows, and the
-// bytes of a row without the filter byte.
+// pass is one pass of an interlaced PNG, or the whole picture if it is not interlaced.
 type pass struct {
 	rows  int
 	bytes int64
@@ -245,8 +237,7 @@ var pngColours = map[byte]struct {
 // rows.
 var adam7 = [7][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}
 
-// passesOf returns the passes of pixels that a PNG has according to its header. Returns evidence.ErrTooManyPixels for a
-// picture with too many pixels.
+// passesOf returns the passes of pixels in a PNG's header, or evidence.ErrTooManyPixels.
 func passesOf(header []byte) ([]pass, error) {
 	width, height := binary.BigEndian.Uint32(header), binary.BigEndian.Uint32(header[4:])
 	if width > 1<<31-1 || height > 1<<31-1 {

@@ -8,8 +8,7 @@ import (
 	"os"
 )
 
-// upright rotates and mirrors a picture according to its Exif orientation (1 to 8). The memory of the picture is
-// reused.
+// upright rotates and mirrors a picture according to its Exif orientation (1 to 8).
 func upright(picture image.Image, turn int) (image.Image, error) {
 	if turn <= 1 || turn > 8 {
 		return picture, nil
@@ -55,7 +54,6 @@ func upright(picture image.Image, turn int) (image.Image, error) {
 	return picture, nil
 }
 
-// transposeBounds swaps width and height in the picture's bounds.
 func transposeBounds(picture image.Image) {
 	turned := func(r *image.Rectangle) { *r = image.Rect(0, 0, r.Dy(), r.Dx()) }
 	ratio := func(p *image.YCbCr) {
@@ -83,8 +81,8 @@ func transposeBounds(picture image.Image) {
 	}
 }
 
-// planesOf returns the luma plane and the chroma planes of a picture. The rare subsampling ratios whose
-// transposition has no name (4:1:1, 4:1:0) are converted to 4:2:0, in which a JPEG is written anyway.
+// planesOf returns the luma and chroma planes of a picture; subsampling 4:1:1 and 4:1:0 become 4:2:0, in which
+// a JPEG is written anyway.
 func planesOf(p *image.YCbCr) []*plane {
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	if p.SubsampleRatio == image.YCbCrSubsampleRatio411 || p.SubsampleRatio == image.YCbCrSubsampleRatio410 {
@@ -116,7 +114,7 @@ func halve(p *image.YCbCr) {
 	p.Cb, p.Cr, p.CStride, p.SubsampleRatio = cb, cr, w, image.YCbCrSubsampleRatio420
 }
 
-// plane is a rectangle of samples, each of a fixed number of bytes, that is transposed and mirrored as one.
+// plane is a rectangle of samples that is transposed and mirrored as one.
 type plane struct {
 	pix    *[]byte
 	stride *int
@@ -146,8 +144,7 @@ func (p *plane) swapRows() {
 	}
 }
 
-// columns is the number of columns that a transposition writes together: a cache line of 64 bytes holds that many
-// one-byte samples of a row.
+// columns is the number of columns transposed together: a cache line holds 64 one-byte samples.
 const columns = 64
 
 // transpose turns the rows of a plane into columns by way of a temporary file, so that the picture is in memory

@@ -44,18 +44,15 @@ func writeWebP(w io.Writer, from source, size int64) (evidence.MediaType, error)
 	return evidence.PNG, png.Encode(w, picture)
 }
 
-// webpFrame holds what the chunks of a WebP say about its picture before any pixel is decoded.
 type webpFrame struct {
 	width, height, turn int
 	bytes               int // Bytes of memory that the decoder needs for a pixel of the WebP picture.
 }
 
-// lossless is the number of bytes of memory for a pixel of a lossless WebP: the decoder may copy the picture while
-// it resolves colours from an index.
+// lossless is the bytes of memory per pixel of a lossless WebP, whose decoder may copy the picture.
 const lossless = 8
 
-// readRIFF reads the headers of a WebP's chunks. The size in every chunk is checked, because the canvas and the
-// pixels may give different sizes. Returns evidence.ErrUnsupportedType for an animation.
+// readRIFF reads the headers of a WebP's chunks. Returns evidence.ErrUnsupportedType for an animation.
 func readRIFF(from source, size int64) (webpFrame, error) {
 	// The decoder needs at most 2 bytes of memory for a pixel of a WebP in 4:2:0 subsampling.
 	frame := webpFrame{turn: 1, bytes: 2}
@@ -84,8 +81,7 @@ func (f *webpFrame) chunk(kind string, r io.Reader) error {
 	switch kind {
 	case "ANIM", "ANMF":
 		return evidence.ErrUnsupportedType
-	// A WebP with transparency needs more memory: its decoder reads the transparency as a lossless picture of its
-	// own.
+	// The decoder of a WebP with transparency also reads a lossless picture.
 	case "ALPH":
 		f.bytes += lossless + 1
 	case "EXIF":

@@ -22,20 +22,18 @@ import (
 )
 
 const (
-	// patience bounds the time until an SMTP server is ready for a mail: connection, greeting, encryption, log-in.
+	// patience bounds the time until an SMTP server is ready for a mail.
 	patience = 10 * time.Second
-	// delivery bounds the time of sending a mail to an SMTP server that is ready. Servers that check for spam take
-	// time before they acknowledge a mail; if the attempt ends before the acknowledgement, the mail may be sent twice.
+	// delivery bounds the time of sending a mail: spam checks delay the acknowledgement, without which the mail
+	// may be sent twice.
 	delivery = 2 * time.Minute
 )
 
 // ErrInvalidRecipient is returned for a recipient that is not a single plain address.
 var ErrInvalidRecipient = errors.New("mail: the recipient is not an address")
 
-// New makes a mailer from SMTP_URL and MAIL_FROM (see ParseURL). Without a URL the mailer only logs recipient and
-// subject: bodies contain secret links.
-//
-// Returns an error that names the mistake and contains no password.
+// New makes a mailer from SMTP_URL and MAIL_FROM. Without a URL it only logs recipient and subject: bodies
+// contain secret links.
 func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 	if smtpURL == "" {
 		return logMailer{log}, nil
@@ -53,7 +51,6 @@ func New(smtpURL, from string, log *slog.Logger) (ports.Mailer, error) {
 
 type logMailer struct{ log *slog.Logger }
 
-// Send logs the recipient and the subject of a mail, which it does not send, since there is no SMTP server.
 func (l logMailer) Send(ctx context.Context, m ports.Mail) error {
 	l.log.InfoContext(ctx, "mail: not sent, because SMTP_URL is not set", "to", m.To, "subject", m.Subject)
 	return nil
@@ -64,14 +61,12 @@ type smtpMailer struct {
 	from     *netmail.Address
 	patience time.Duration
 	delivery time.Duration
-	// Certificates that may sign the SMTP server's certificate; nil, as outside tests, means those of the system.
+	// Certificates that may sign the SMTP server's certificate; nil means those of the system.
 	roots *x509.CertPool
 }
 
-// Send sends a mail over SMTP. A mail that the server acknowledged counts as sent, even if the connection fails
-// afterwards.
-//
-// Returns ErrInvalidRecipient.
+// Send sends a mail over SMTP, or returns ErrInvalidRecipient. A mail that the server acknowledged counts as
+// sent.
 func (s *smtpMailer) Send(ctx context.Context, m ports.Mail) error {
 	message, err := s.compose(m)
 	if err != nil {
@@ -101,9 +96,8 @@ func (s *smtpMailer) Send(ctx context.Context, m ports.Mail) error {
 	return nil
 }
 
-// refusal is the error for a mail that the SMTP server did not take. Some servers quote the text of a refused mail,
-// so for a mail that may contain a secret (each mail that is encrypted at rest) the error has only the step and the
-// codes.
+// refusal is the error for a mail that the SMTP server did not take. It quotes no text of a mail that may
+// contain a secret.
 func refusal(m ports.Mail, err error) error {
 	var refused *gomail.SendError
 	if (m.LinkOf.IsZero() && m.HTML == "") || !errors.As(err, &refused) {
@@ -121,7 +115,7 @@ func (s *smtpMailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	message.ToMailAddress(&netmail.Address{Address: m.To})
 	message.Subject(oneline.Clean(m.Subject))
 	message.SetDateWithValue(m.CreatedAt)
-	// Every attempt sends a mail under the same Message-ID, so that receivers can recognise a second copy.
+	// Every attempt has the same Message-ID, so that receivers can recognise a second copy of a mail.
 	message.SetMessageIDWithValue(id.Mail.Of(m.ID) + "@" + s.domain())
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	message.SetBodyString(gomail.TypeTextPlain, m.Body)
@@ -131,14 +125,12 @@ func (s *smtpMailer) compose(m ports.Mail) (*gomail.Msg, error) {
 	return message, nil
 }
 
-// domain returns the domain of the sender's address, which is also the client's name in the SMTP greeting. The
-// machine's host name would be arbitrary.
+// domain returns the domain of the sender's address, which is also the client's name in the SMTP greeting.
 func (s *smtpMailer) domain() string {
 	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }
 
-// options returns the settings of the SMTP client for a mail. Clients are not reused, because a client changes
-// while it authenticates.
+// options returns the settings of a new SMTP client for each mail: a client changes while it authenticates.
 func (s *smtpMailer) options(ctx context.Context, timeout time.Duration) []gomail.Option {
 	policies := map[StartTLSPolicy]gomail.TLSPolicy{StartTLSAlways: gomail.TLSMandatory,
 		StartTLSAuto:  gomail.TLSOpportunistic,

@@ -9,33 +9,28 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// StartTLSPolicy is the policy for encrypting an SMTP connection that began unencrypted.
 type StartTLSPolicy string
 
-// The values of the parameter starttls in SMTP_URL.
 const (
-	// STARTTLS is required: a server without it is refused. The default if SMTP_URL has a password.
+	// STARTTLS is required; the default if SMTP_URL has a password.
 	StartTLSAlways StartTLSPolicy = "always"
-	// STARTTLS is used if the server offers it. The default if SMTP_URL has no password.
+	// STARTTLS is used if the server offers it; the default if SMTP_URL has no password.
 	StartTLSAuto  StartTLSPolicy = "auto"
 	StartTLSNever StartTLSPolicy = "never"
 )
 
-// SMTPServer is the SMTP server that SMTP_URL names, with the log-in and the policy of encryption.
 type SMTPServer struct {
 	Host string
 	Port int
-	// Whether the SMTP connection is encrypted from its first byte, smtps (true), or at most by STARTTLS (false).
+	// Whether the SMTP connection is encrypted from its first byte (smtps).
 	TLS      bool
 	StartTLS StartTLSPolicy
 	User     string // The user name for the SMTP log-in; "" means no log-in.
 	Password secret.Text
 }
 
-// ParseSMTPURL parses an SMTP_URL: smtp://user:password@host:587?starttls=always|auto|never or
-// smtps://user:password@host:465. User and password (percent-encoded), port and starttls are optional.
-//
-// Returns an error that names the mistake and quotes nothing of the URL.
+// ParseSMTPURL parses smtp://user:password@host:587?starttls=always|auto|never or
+// smtps://user:password@host:465. Its error quotes nothing of the URL.
 func ParseSMTPURL(raw string) (SMTPServer, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") ||

@@ -13,17 +13,15 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Limits on reading the gauges of the backlog and of the queues. Scrapes share a value that was read a moment ago.
-// A scrape waits for a new value for the time patience at most. If reading fails, the scrape still gets the age of
-// the last value.
+// Limits on reading the gauges of backlog and queues: scrapes share a recent value, and wait a bounded time for
+// a new one.
 const (
 	backlogFresh = 5 * time.Second
 	queueFresh   = time.Second
 	patience     = 3 * time.Second
 )
 
-// Sources of gauges, as the label source of svc_reading_age_seconds names them: the backlog in Postgres and the
-// queue in Redis.
+// Sources of gauges, as the label source of svc_reading_age_seconds names them.
 const (
 	sourceBacklog = "backlog"
 	sourceQueue   = "queue"
@@ -71,8 +69,7 @@ var (
 		"Time since the gauges of the source were read: backlog from Postgres, queue from Redis.", []string{"source"}, nil)
 )
 
-// reading caches a value that scrapes of the metrics read, so that it is read from Postgres or Redis at most once
-// in the time fresh.
+// reading caches a value of the metrics, so that scrapes read Postgres or Redis at most once in the time fresh.
 type reading[T any] struct {
 	read  func(ctx context.Context) (T, error)
 	fresh time.Duration
@@ -80,18 +77,18 @@ type reading[T any] struct {
 
 	mu    sync.Mutex
 	value T
-	// The time at which the value of the gauges was last read; before the first success, the start of the process.
+	// When the gauges were last read; before the first success, the start of the process.
 	at    time.Time
-	until time.Time // The time until which the cached value of the gauges is used without reading it again.
-	away  bool      // Whether the last reading of the gauges failed (true) or succeeded (false).
+	until time.Time
+	away  bool // Whether the last reading of the gauges failed.
 }
 
 func newReading[T any](log *slog.Logger, fresh time.Duration, read func(ctx context.Context) (T, error)) *reading[T] {
 	return &reading[T]{read: read, fresh: fresh, log: outage.New(log), at: time.Now()}
 }
 
-// current returns the cached value and its age. It first reads the value anew if the cached one is too old. away
-// reports whether the last reading failed (true) or succeeded (false).
+// current returns the cached value, read anew if too old, and its age. away reports whether the last reading
+// failed.
 func (r *reading[T]) current(message string) (value T, age time.Duration, away bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,8 +108,8 @@ func (r *reading[T]) current(message string) (value T, age time.Duration, away b
 	return r.value, time.Since(r.at), r.away
 }
 
-// RegisterBacklog registers the gauges of the backlog (events, deliveries and mails that wait in Postgres). Every
-// process exports the same values: aggregate them with max, never with sum.
+// RegisterBacklog registers the gauges of what waits in Postgres. Every process exports the same values:
+// aggregate with max, never with sum.
 func (r *Registry) RegisterBacklog(reader webhookports.BacklogReader) {
 	r.prometheus.MustRegister(&backlogCollector{newReading(r.log, backlogFresh, reader.Backlog)})
 }
@@ -129,9 +126,8 @@ func (b *backlogCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect exports the gauges of the backlog (what waits in Postgres). While Postgres is unreachable, the counts
-// are left out. The ages of the waiting rows grow, because nothing is processed meanwhile, and an alert on them
-// must still fire.
+// Collect exports the gauges of the backlog. While Postgres is unreachable, counts are left out, but ages grow,
+// so that alerts fire.
 func (b *backlogCollector) Collect(ch chan<- prometheus.Metric) {
 	now, age, away := b.current("the backlog cannot be counted; the ages of its gauges grow")
 	gauge(ch, readingAge, age.Seconds(), sourceBacklog)
@@ -177,10 +173,9 @@ func oneIf(is bool) float64 {
 	return 0
 }
 
-// QueueDepthFunc returns the number of a queue's jobs in each state.
 type QueueDepthFunc func(queue string) (map[string]int, error)
 
-// RegisterQueues registers the gauge svc_queue_depth for the named queues. states lists all values of its label state.
+// RegisterQueues registers the gauge svc_queue_depth. states lists all values of its label state.
 func (r *Registry) RegisterQueues(names, states []string, depth QueueDepthFunc) {
 	r.prometheus.MustRegister(&queuesCollector{names: names, states: states,
 		reading: newReading(r.log, queueFresh, func(context.Context) (map[string]map[string]int, error) {
@@ -203,7 +198,7 @@ type queuesCollector struct {
 
 func (q *queuesCollector) Describe(ch chan<- *prometheus.Desc) { ch <- queueDepth }
 
-// Collect exports the number of jobs of each queue and state. While Redis is unreachable, the gauge is left out.
+// Collect exports the number of jobs of each queue and state, unless Redis is unreachable.
 func (q *queuesCollector) Collect(ch chan<- prometheus.Metric) {
 	depths, age, away := q.current("the queues cannot be counted")
 	gauge(ch, readingAge, age.Seconds(), sourceQueue)

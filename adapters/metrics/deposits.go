@@ -10,13 +10,11 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Deposits counts the creation and the transitions of deposits.
 type Deposits struct {
 	transitions *prometheus.CounterVec
 	created     *prometheus.CounterVec
 }
 
-// RegisterDeposits registers the counters of created deposits and of their transitions.
 func (r *Registry) RegisterDeposits() *Deposits {
 	d := &Deposits{
 		transitions: r.counters("svc_deposits_transitions_total", "Steps in the life of deposits, by whose doing they were.",
@@ -43,21 +41,16 @@ func (r *Registry) RegisterDeposits() *Deposits {
 	return d
 }
 
-// CountTransition counts a committed transition of a deposit.
 func (d *Deposits) CountTransition(from, to deposit.Status, by actor.Kind) {
 	d.transitions.WithLabelValues(string(from), string(to), string(by)).Inc()
 }
 
-// CountCreated counts a deposit that was created.
 func (d *Deposits) CountCreated(by string) { d.created.WithLabelValues(by).Inc() }
 
-// Payments counts the results of payments and refunds, and their money.
 type Payments struct{ results, cents *prometheus.CounterVec }
 
-// kindRefund is the value of the label kind for refunds; the other values are the kinds of payments.
 const kindRefund = "refund"
 
-// RegisterPayments registers the counters of payments and refunds.
 func (r *Registry) RegisterPayments() *Payments {
 	p := &Payments{
 		results: r.counters("svc_payments_total",
@@ -73,7 +66,7 @@ func (r *Registry) RegisterPayments() *Payments {
 	return p
 }
 
-// CountResult counts a payment by the provider's answer, and its amount if the payment succeeded.
+// CountResult counts a payment by the provider's answer, and its amount if it succeeded.
 func (p *Payments) CountResult(kind deposit.PaymentKind, result paymentports.PaymentResult, amount money.Cents) {
 	p.results.WithLabelValues(string(kind), string(result)).Inc()
 	if result == paymentports.PaymentSucceeded {
@@ -81,7 +74,6 @@ func (p *Payments) CountResult(kind deposit.PaymentKind, result paymentports.Pay
 	}
 }
 
-// CountRefundResult counts a refund by the provider's answer, and its amount if the refund succeeded.
 func (p *Payments) CountRefundResult(result paymentports.PaymentResult, amount money.Cents) {
 	p.CountResult(kindRefund, result, amount)
 }

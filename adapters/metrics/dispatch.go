@@ -16,13 +16,11 @@ var (
 	// startBuckets are the bounds of the histogram of start delays in seconds: from the time through the queue to half
 	// an hour of outage.
 	startBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800}
-	// latencyBuckets are the bounds of the histogram of delivery times in seconds: from milliseconds at a healthy
-	// endpoint to the three days of the retry schedule.
+	// latencyBuckets are the bounds of the histogram of delivery times in seconds, up to the three days of the
+	// retry schedule.
 	latencyBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 28800, 86400, 259200}
 )
 
-// Dispatch counts and times what the dispatcher (the process that sends webhooks) does: events taken, POSTs made,
-// deliveries finished.
 type Dispatch struct {
 	relayed    prometheus.Counter
 	reconciled prometheus.Counter
@@ -36,8 +34,6 @@ type Dispatch struct {
 	mode       *prometheus.GaugeVec
 }
 
-// RegisterDispatch registers the metrics of the dispatcher: events that became deliveries, and POSTs to partners'
-// endpoints.
 func (r *Registry) RegisterDispatch() *Dispatch {
 	d := &Dispatch{
 		relayed:    r.counter("svc_outbox_relayed_total", "Events taken off the outbox."),
@@ -81,23 +77,18 @@ func (r *Registry) RegisterDispatch() *Dispatch {
 	return d
 }
 
-// CountRelayed counts events that the dispatcher took from the outbox (the table of new events) and turned into
-// deliveries.
 func (d *Dispatch) CountRelayed(events int) { d.relayed.Add(float64(events)) }
 
-// CountRecovered counts deliveries that are sent again because the time in which their dispatcher had to report a
-// result ran out.
+// CountRecovered counts deliveries that are sent again because their dispatcher reported no result in time.
 func (d *Dispatch) CountRecovered(deliveries int) { d.reconciled.Add(float64(deliveries)) }
 
-// CountAttempt counts a POST of a delivery by its result and records how long it took.
 func (d *Dispatch) CountAttempt(event webhook.EventName, result webhook.AttemptResult, took time.Duration,
 	traceID string) {
 	d.attempts.WithLabelValues(string(event), string(result)).Inc()
 	observe(d.duration.WithLabelValues(string(result)), took, traceID)
 }
 
-// CountFinished counts a webhook delivery after its final state is committed. How long the delivery took is recorded
-// for successes only.
+// CountFinished counts a webhook delivery in its final state; its duration is recorded for successes only.
 func (d *Dispatch) CountFinished(
 	event webhook.EventName, outcome webhook.DeliveryStatus, latency time.Duration, traceID string,
 ) {
@@ -107,24 +98,21 @@ func (d *Dispatch) CountFinished(
 	}
 }
 
-// ObserveHealthyLatency records how long a delivery took to succeed at a healthy endpoint.
 func (d *Dispatch) ObserveHealthyLatency(latency time.Duration, traceID string) {
 	observe(d.healthy, latency, traceID)
 }
 
-// ObserveStartDelay records the start delay of a delivery: the time from the moment at which it was due to its POST.
+// ObserveStartDelay records the time from when a delivery was due to its POST.
 func (d *Dispatch) ObserveStartDelay(delay time.Duration, traceID string) {
 	observe(d.start, delay, traceID)
 }
 
-// AddInFlight adds delta to the gauge of POSTs in flight in a lane: the fast one for endpoints that answer quickly,
-// or the slow one.
+// AddInFlight adds delta to the gauge of POSTs in flight in a lane, fast or slow.
 func (d *Dispatch) AddInFlight(lane string, delta int) {
 	d.inflight.WithLabelValues(lane).Add(float64(delta))
 }
 
-// SetQueueMode sets the gauge that shows by which way jobs get to workers at present, such as through Redis: 1 for
-// that way, 0 for the others.
+// SetQueueMode sets the gauge of the way by which jobs get to workers: 1 for that way, 0 for the others.
 func (d *Dispatch) SetQueueMode(mode webhookports.QueueMode) {
 	for _, m := range webhookports.QueueModes {
 		value := 0.0

@@ -11,7 +11,6 @@ import (
 // handler.
 var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// HTTP holds the metrics of the HTTP server: requests, durations, idempotency and rate limits.
 type HTTP struct {
 	requests    *prometheus.CounterVec
 	inFlight    prometheus.Gauge
@@ -21,8 +20,7 @@ type HTTP struct {
 	failOpen    prometheus.Counter
 }
 
-// RegisterHTTP registers the metrics of the HTTP server. surfaces and results list all values of the labels surface and
-// result.
+// RegisterHTTP registers the metrics of the HTTP server. surfaces and results list all values of these labels.
 func (r *Registry) RegisterHTTP(surfaces, results []string) *HTTP {
 	h := &HTTP{
 		requests: r.counters("svc_http_requests_total", "Requests answered.", "surface", "route", "method", "code"),
@@ -44,8 +42,7 @@ func (r *Registry) RegisterHTTP(surfaces, results []string) *HTTP {
 	return h
 }
 
-// InitRoute creates the metrics of an HTTP route at zero: its duration, and the counts of the server errors on which
-// alerts fire.
+// InitRoute creates the metrics of an HTTP route at zero: its duration and its server errors.
 func (h *HTTP) InitRoute(surface, route, method string) {
 	h.duration.WithLabelValues(surface, route)
 	for _, code := range []string{"500", "503"} {
@@ -53,11 +50,10 @@ func (h *HTTP) InitRoute(surface, route, method string) {
 	}
 }
 
-// AddInFlight adds change to the number of HTTP requests in flight.
 func (h *HTTP) AddInFlight(change int) { h.inFlight.Add(float64(change)) }
 
-// ObserveRequest counts an answered HTTP request and records its duration. route is a pattern, never a path. traceID is
-// the exemplar of the duration, or "".
+// ObserveRequest counts an answered HTTP request. route is a pattern, never a path; traceID is an exemplar or
+// "".
 func (h *HTTP) ObserveRequest(surface, route, method string, status int, took time.Duration, traceID string) {
 	h.requests.WithLabelValues(surface, route, method, strconv.Itoa(status)).Inc()
 	observe(h.duration.WithLabelValues(surface, route), took, traceID)
@@ -68,8 +64,7 @@ func (h *HTTP) ObserveRequest(surface, route, method string, status int, took ti
 
 const tooManyRequests = 429
 
-// CountIdempotentRequest counts a request with an Idempotency-Key by how the request ended.
 func (h *HTTP) CountIdempotentRequest(result string) { h.idempotency.WithLabelValues(result).Inc() }
 
-// CountLimiterFailedOpen counts a request that was let through without a rate limit, because Redis was unreachable.
+// CountLimiterFailedOpen counts a request without a rate limit, because Redis was unreachable.
 func (h *HTTP) CountLimiterFailedOpen() { h.failOpen.Inc() }

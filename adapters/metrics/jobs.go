@@ -4,13 +4,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Jobs counts the runs of each job that runs by the clock, and holds the time of each job's last success.
 type Jobs struct {
 	runs        *prometheus.CounterVec
 	lastSuccess *prometheus.GaugeVec
 }
 
-// RegisterJobs registers the metrics of the jobs that run by the clock. names lists all values of the label job.
+// RegisterJobs registers the metrics of clocked jobs. names lists all values of the label job.
 func (r *Registry) RegisterJobs(names []string) *Jobs {
 	j := &Jobs{
 		runs: r.counters("svc_job_runs_total", "Rounds of a job, by how they ended.", "job", "result"),
@@ -29,7 +28,6 @@ func (r *Registry) RegisterJobs(names []string) *Jobs {
 	return j
 }
 
-// CountRound counts a run of a clocked job that ended now, and on success sets the time of the job's last success.
 func (j *Jobs) CountRound(job string, succeeded bool) {
 	j.runs.WithLabelValues(job, roundResult(succeeded)).Inc()
 	if succeeded {

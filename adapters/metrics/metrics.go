@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Registry holds all Prometheus metrics of a process.
 type Registry struct {
 	prometheus *prometheus.Registry
 	log        *slog.Logger
@@ -28,8 +27,7 @@ func NewRegistry(log *slog.Logger) *Registry {
 	return r
 }
 
-// RegisterBuildInfo registers the metric svc_build_info, whose labels are the version, the revision and the date (RFC
-// 3339) of the process's build.
+// RegisterBuildInfo registers the metric svc_build_info; date is in RFC 3339.
 func (r *Registry) RegisterBuildInfo(version, revision, date string) {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "svc_build_info", Help: "Always 1; the labels tell which build this is.",
@@ -38,17 +36,16 @@ func (r *Registry) RegisterBuildInfo(version, revision, date string) {
 	r.prometheus.MustRegister(info)
 }
 
-// RegisterDroppedLogLines registers the counter of log lines that the process dropped because the reader of the log
-// did not take them in time.
+// RegisterDroppedLogLines registers the counter of log lines that were dropped because the log's reader was too
+// slow.
 func (r *Registry) RegisterDroppedLogLines(dropped func() uint64) {
 	r.prometheus.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "svc_log_lines_dropped_total", Help: "Lines of the log that its reader did not take.",
 	}, func() float64 { return float64(dropped()) }))
 }
 
-// Handler serves the metrics to scrapers in the formats of Prometheus. The series of a failing collector are left
-// out. With exemplars, a scraper that requests OpenMetrics gets that format, the only one that has exemplars.
-// OpenMetrics writes le="5.0" where the other formats write le="5", so processes without traces do not offer it.
+// Handler serves the metrics; the series of a failing collector are left out. With exemplars it also offers
+// OpenMetrics, which writes le="5.0" where others write le="5".
 func (r *Registry) Handler(exemplars bool) http.Handler {
 	return promhttp.HandlerFor(r.prometheus, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,
@@ -59,7 +56,6 @@ func (r *Registry) Handler(exemplars bool) http.Handler {
 	})
 }
 
-// scrapeErrorLogger writes the errors of promhttp (the library that serves the metrics) to the log.
 type scrapeErrorLogger struct{ log *slog.Logger }
 
 func (l scrapeErrorLogger) Println(v ...any) {
@@ -68,21 +64,19 @@ func (l scrapeErrorLogger) Println(v ...any) {
 	}
 }
 
-// counters makes and registers a Prometheus counter that has labels.
 func (r *Registry) counters(name, help string, labels ...string) *prometheus.CounterVec {
 	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	r.prometheus.MustRegister(v)
 	return v
 }
 
-// counter makes and registers a Prometheus counter without labels.
 func (r *Registry) counter(name, help string) prometheus.Counter {
 	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	r.prometheus.MustRegister(c)
 	return c
 }
 
-// observe records a duration in a histogram, with the id of its trace as an exemplar; "" means no trace.
+// observe records a duration in a histogram, with the id of its trace as an exemplar; "" for none.
 func observe(o prometheus.Observer, took time.Duration, traceID string) {
 	if with, can := o.(prometheus.ExemplarObserver); can && traceID != "" {
 		with.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": traceID})
@@ -91,14 +85,12 @@ func observe(o prometheus.Observer, took time.Duration, traceID string) {
 	o.Observe(took.Seconds())
 }
 
-// histograms makes and registers a histogram that has labels.
 func (r *Registry) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	r.prometheus.MustRegister(v)
 	return v
 }
 
-// histogram makes and registers a Prometheus histogram without labels.
 func (r *Registry) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 	r.prometheus.MustRegister(h)

@@ -26,7 +26,6 @@ var (
 
 type pgPools map[string]*pgxpool.Pool
 
-// RegisterPostgresPools registers the metrics of connection pools to Postgres. The name of a pool is its label.
 func (r *Registry) RegisterPostgresPools(pools map[string]*pgxpool.Pool) {
 	r.prometheus.MustRegister(pgPools(pools))
 }
@@ -52,7 +51,6 @@ func (p pgPools) Collect(ch chan<- prometheus.Metric) {
 
 type redisPools map[string]redis.UniversalClient
 
-// RegisterRedisPools registers the metrics of the connection pools of Redis clients. The name of a client is its label.
 func (r *Registry) RegisterRedisPools(clients map[string]redis.UniversalClient) {
 	r.prometheus.MustRegister(redisPools(clients))
 }

@@ -15,8 +15,7 @@ var (
 		"1 for the cause for which the last try of a write in Postgres failed.", []string{"cause"}, nil)
 )
 
-// RegisterReadiness registers the gauge svc_ready. passing returns which readiness checks of the process pass, and
-// makes no query.
+// RegisterReadiness registers the gauge svc_ready. passing makes no query.
 func (r *Registry) RegisterReadiness(passing func() map[string]bool) {
 	r.prometheus.MustRegister(readinessCollector(passing))
 }
@@ -32,8 +31,8 @@ func (r readinessCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// RegisterFailingWrites registers the gauge svc_writes_failing. causes lists all values of its label. failing returns
-// the cause for which writes in Postgres fail at present, or "" while they succeed; it makes no query.
+// RegisterFailingWrites registers the gauge svc_writes_failing. failing returns the present cause, or "", and
+// makes no query.
 func (r *Registry) RegisterFailingWrites(causes []string, failing func() string) {
 	r.prometheus.MustRegister(failingWritesCollector{causes, failing})
 }
@@ -55,8 +54,7 @@ func (w failingWritesCollector) Collect(ch chan<- prometheus.Metric) {
 var clockSkew = prometheus.NewDesc("svc_clock_skew_seconds",
 	"How far Postgres's clock is ahead of this process's; left out while Postgres is away.", nil, nil)
 
-// RegisterClockSkew registers the gauge svc_clock_skew_seconds. skew returns how far Postgres's clock is ahead, and
-// makes no query.
+// RegisterClockSkew registers svc_clock_skew_seconds: how far Postgres's clock is ahead.
 func (r *Registry) RegisterClockSkew(skew func() (ahead time.Duration, known bool)) {
 	r.prometheus.MustRegister(clockSkewCollector(skew))
 }

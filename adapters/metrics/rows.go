@@ -2,8 +2,8 @@ package metrics
 
 import ports "partnerdeposits/ports/platform"
 
-// RegisterUnreadableRows registers the counter svc_rows_unreadable_total. The returned function adds one unreadable
-// row of a table to it.
+// RegisterUnreadableRows registers svc_rows_unreadable_total; the returned function counts an unreadable row of
+// a table.
 func (r *Registry) RegisterUnreadableRows() (unreadable func(table string)) {
 	counter := r.counters("svc_rows_unreadable_total",
 		"Times that a row of the database could not be read, and was passed over or answered with an error.", "table")

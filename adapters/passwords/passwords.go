@@ -16,16 +16,14 @@ import (
 // strong holds the argon2id parameters of OWASP's second recommendation: about 50 ms and 19 MiB per hash.
 var strong = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// MaxHashWait bounds the wait for permission to compute a password hash. A caller that waits longer gets
-// service_unavailable.
+// MaxHashWait bounds the wait for a password hash; after it the caller gets service_unavailable.
 const MaxHashWait = 3 * time.Second
 
-// MaxParallelHashes returns how many password hashes a process computes at once: half the processors, at least one, so
-// that a burst of log-ins does not take the memory and the processors of other requests.
+// MaxParallelHashes returns how many password hashes a process computes at once: half the processors, at least
+// one.
 func MaxParallelHashes() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// Argon2id hashes and compares passwords. It bounds how many hashes are computed at once and makes further callers
-// wait.
+// Argon2id hashes and compares passwords. It bounds how many hashes are computed at once.
 type Argon2id struct {
 	turns    turns
 	patience time.Duration
@@ -33,16 +31,15 @@ type Argon2id struct {
 	dummy    string
 }
 
-// Option is a function that changes a setting of the password hasher that New makes.
 type Option func(*Argon2id)
 
 // WithCheapHashes is an option for tests: password hashes then cost next to nothing.
 func WithCheapHashes(a *Argon2id) { a.cost.Memory, a.cost.Iterations = 64, 1 }
 
-// WithMaxHashWait sets how long a caller waits for permission to compute a password hash; the default is Patience.
+// WithMaxHashWait sets how long a caller waits for a password hash; the default is MaxHashWait.
 func WithMaxHashWait(d time.Duration) Option { return func(a *Argon2id) { a.patience = d } }
 
-// New makes the password hasher, with a dummy hash against which log-ins to unknown accounts are compared.
+// New makes the password hasher, with a dummy hash for log-ins to unknown accounts.
 func New(options ...Option) (*Argon2id, error) {
 	a := &Argon2id{turns: turns{free: MaxParallelHashes()}, patience: MaxHashWait, cost: strong}
 	for _, option := range options {
@@ -55,10 +52,8 @@ func New(options ...Option) (*Argon2id, error) {
 	return a, nil
 }
 
-// Hash returns the encoded argon2id hash of a password, with a fresh salt.
-//
-// Returns service_unavailable if the caller had to wait longer than Patience for other hashes, and at once if too
-// many callers wait.
+// Hash returns the argon2id hash of a password. Returns service_unavailable after MaxHashWait, and at once if
+// too many callers wait.
 func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.PasswordCaller) (string, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {
@@ -72,11 +67,8 @@ func (a *Argon2id) Hash(ctx context.Context, password string, who accountports.P
 	return hash, nil
 }
 
-// Matches reports whether the password is that of the hash. An empty hash takes the same time and never matches,
-// so that timing does not reveal which addresses are known.
-//
-// Returns service_unavailable if the caller had to wait longer than Patience for other hashes, and at once if too
-// many callers wait.
+// Matches reports whether the password is that of the hash. An empty hash takes the same time and never
+// matches. Returns service_unavailable as Hash does.
 func (a *Argon2id) Matches(ctx context.Context, password, hash string, who accountports.PasswordCaller) (bool, error) {
 	release, err := a.acquire(ctx, who)
 	if err != nil {

@@ -12,39 +12,36 @@ import (
 
 // Limits on log-ins that wait for their password to be hashed. A log-in above a limit is refused at once.
 const (
-	maxWaiting   = 1024 // The most log-ins that wait in one queue: of known networks, or of unknown networks.
+	maxWaiting   = 1024 // The most log-ins that wait in one queue.
 	maxOfNetwork = 16
 )
 
 var errLineFull = errors.New("passwords: too many callers wait for a slot")
 
-// turns hands out the slots in which passwords are hashed (one slot, one hash at a time) to waiting log-ins: first
-// to those from known networks, then to the others. Within each of the two queues the networks take turns, so that
-// a network with many log-ins delays no other network.
+// turns hands out the slots for hashing passwords to waiting log-ins: known networks first, and within each
+// queue the networks take turns.
 type turns struct {
 	mu               sync.Mutex
 	free             int
 	known, strangers line
 }
 
-// line is a queue of log-ins that wait to have their password hashed, grouped by network.
+// line is a queue of log-ins that wait for a password hash, grouped by network.
 type line struct {
 	waiting  int
 	callers  map[string][]*caller
-	networks []string // The networks that have waiting log-ins, in the order of their turns.
+	networks []string // The networks with waiting log-ins, in the order of their turns.
 }
 
-// caller is a log-in that waits to have its password hashed. Its turn has come when the channel turn is closed.
+// caller is a log-in that waits for a password hash; its turn has come when the channel turn is closed.
 type caller struct {
 	line    *line
 	network string
 	turn    chan struct{}
 }
 
-// acquire waits for a slot in which a password may be hashed. The returned function passes the slot on to the next
-// waiting log-in.
-//
-// Returns service_unavailable when ctx ends first, and at once where too many log-ins wait.
+// acquire waits for a slot for hashing a password. The returned function passes the slot on. Returns
+// service_unavailable when ctx ends first or too many log-ins wait.
 func (t *turns) acquire(ctx context.Context, who accountports.PasswordCaller) (release func(), err error) {
 	c := t.enter(who)
 	if c == nil {
@@ -57,15 +54,14 @@ func (t *turns) acquire(ctx context.Context, who accountports.PasswordCaller) (r
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// The log-in got its slot for hashing at the very moment at which its context ended, so it uses the slot.
+	// A log-in that got its slot for hashing just as its context ended uses the slot.
 	if !c.line.remove(c) {
 		return t.release, nil
 	}
 	return nil, fault.ErrUnavailable.WithCause(ctx.Err())
 }
 
-// enter grants a slot for hashing a password to the log-in if one is free, and otherwise appends the log-in to its
-// queue. Returns nil if the queue is full.
+// enter grants the log-in a free slot for hashing or appends it to its queue; nil if the queue is full.
 func (t *turns) enter(who accountports.PasswordCaller) *caller {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +109,7 @@ func (l *line) add(c *caller) bool {
 	return true
 }
 
-// next takes a log-in out of the queue: the first one of the network whose turn it is; nil if the queue is empty.
+// next takes the first log-in of the network whose turn it is; nil if the queue is empty.
 func (l *line) next() *caller {
 	if l.waiting == 0 {
 		return nil
@@ -127,8 +123,7 @@ func (l *line) next() *caller {
 	return c
 }
 
-// remove takes a log-in out of the queue. It returns true if the log-in was still waiting, and false if it had got
-// its slot for hashing already.
+// remove takes a log-in out of the queue; false if it had got its slot for hashing already.
 func (l *line) remove(c *caller) bool {
 	rest := l.callers[c.network]
 	at := slices.Index(rest, c)

@@ -16,30 +16,25 @@ import (
 // PoolOptions are the settings of a pool of connections to Postgres. A zero field means the default that its
 // comment states.
 type PoolOptions struct {
-	// The most connections of the pool; the default is 16. The pools of all processes together must stay below
-	// max_connections.
+	// The most connections of the pool; the default is 16. All pools together must stay below max_connections.
 	MaxConns int32
 	AppName  string // The application_name in pg_stat_activity; the default is "partnerdeposits".
-	// The time limit of a statement; the default is 8 s. It must be below the deadline of a request, so that the
-	// server cancels the statement and the connection stays usable.
+	// The time limit of a statement, below the deadline of a request; the default is 8 s.
 	StatementTimeout time.Duration
 	LockTimeout      time.Duration // The longest wait of an SQL statement for a lock; the default is 2 s.
-	// The time limit of an idle transaction; the default is 30 s, so that a forgotten transaction does not block
-	// vacuum.
+	// The time limit of an idle transaction, so that it does not block vacuum; the default is 30 s.
 	IdleInTransaction time.Duration
 	// A connection that was idle for longer than this time is tested before its use; the default is 1 s.
 	PingAfter time.Duration
 	Settings  map[string]string // Further settings of every connection of the pool, such as IndexPlanSettings.
 	Tracer    pgx.QueryTracer   // The tracer that records the pool's queries; nil means none.
-	// Whether the URL is that of PgBouncer in transaction mode (true) or of Postgres itself (false). With PgBouncer
-	// the database role must have the settings (RequiredRoleSettings), and the other fields except MaxConns, PingAfter and
-	// Tracer have no effect.
+	// Whether the URL is that of PgBouncer in transaction mode. The database role must then have the
+	// RequiredRoleSettings; other fields but MaxConns, PingAfter and Tracer have no effect.
 	Pooled bool
 }
 
-// IndexPlanSettings are connection settings for pools that run the dispatcher's statements, the backlog counts and
-// group commits. The tables grow from empty to a million rows while a cached plan lives, so the planner must never
-// choose to scan a whole table.
+// IndexPlanSettings are settings for pools that must never scan a whole table, though tables grow while a
+// cached plan lives.
 var IndexPlanSettings = map[string]string{
 	"enable_seqscan":   "off",
 	"enable_hashjoin":  "off",
@@ -51,11 +46,8 @@ var IndexPlanSettings = map[string]string{
 	"jit":                 "off",
 }
 
-// NewPool makes a pool of connections to Postgres that use the type conversions of package codec. It does not
-// connect: if the database is unreachable, the first query fails, and every later query connects again.
-//
-// Returns an error for a URL that cannot be parsed. The error does not repeat the URL, which may contain a
-// password.
+// NewPool makes a pool of connections to Postgres without connecting. The error for a bad URL does not repeat
+// it, since it may contain a password.
 func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
@@ -79,7 +71,6 @@ func NewPool(ctx context.Context, databaseURL string, o PoolOptions) (*pgxpool.P
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// parameters returns the settings that are sent to Postgres when a connection starts.
 func (o PoolOptions) parameters() map[string]string {
 	params := map[string]string{
 		"application_name":                    pg.OrDefault(o.AppName, "partnerdeposits"),

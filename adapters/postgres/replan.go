@@ -19,32 +19,29 @@ const (
 	generationKey = "partnerdeposits.plans"
 )
 
-// growthQuery is the SQL that reads the number of rows of each table, as Postgres counts them for its autovacuum.
-// It waits for no lock.
+// growthQuery is the SQL that reads the number of rows of each table, as Postgres counts them for its
+// autovacuum.
 const growthQuery = `SELECT relname::text, pg_stat_get_live_tuples(oid) FROM pg_class
 	WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 	AND relname IN ('account_links', 'api_keys', 'client_names', 'clients',
 		'deliveries', 'deposits', 'deposit_timers', 'idempotency_keys', 'partners', 'payments', 'sessions',
 		'webhook_subscriptions')`
 
-// replanner discards the cached plans of a pool's connections when a table has grown. A plan that was made for an
-// empty table may read the whole table or a whole index, and Postgres would keep the plan until the next
-// autovacuum, a minute later. Only sizes are read, once a second at most, when a connection is taken from the pool;
-// plans are made anew a few times in a table's life.
+// replanner discards a pool's cached plans when a table has grown: a plan made for an empty table may read it
+// whole.
 type replanner struct {
 	mu     sync.Mutex
 	looked time.Time
-	// Number of connections that were taken from the pool since the tables' sizes were last read.
+	// Number of connections taken from the pool since the tables' sizes were last read.
 	uses int
-	// For each table, by its name, the size class (see sizeClass) that it had when it was last read.
+	// The last size class (see sizeClass) of each table, by name.
 	sizes      map[string]int
 	generation int
 }
 
 func newReplanner() *replanner { return &replanner{sizes: map[string]int{}} }
 
-// prepare is the function PrepareConn of a pool: it discards outdated plans of a connection that is taken from the
-// pool. It reports whether the connection is usable.
+// prepare discards outdated plans of a connection taken from the pool, and reports whether it is usable.
 func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	now := time.Now()
 	r.mu.Lock()
@@ -69,8 +66,7 @@ func (r *replanner) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return !conn.IsClosed(), nil
 }
 
-// look reads the sizes of the tables and returns the number of the generation of plans, which rises when a table
-// has grown much. After an error the number stays the same.
+// look returns the generation of plans, which rises when a table has grown much.
 func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	ctx, cancel := context.WithTimeout(ctx, growthTimeout)
 	defer cancel()
@@ -96,8 +92,8 @@ func (r *replanner) look(ctx context.Context, conn *pgx.Conn) int {
 	return r.generation
 }
 
-// sizeClass returns the size class of a table with the given number of rows: 0 for an empty table, and 1 more each
-// time the table becomes eight times as large, up to a million rows. Plans for larger tables do not differ.
+// sizeClass returns the size class of a table: 0 if empty, and 1 more each time it grows eightfold, up to a
+// million rows.
 func sizeClass(live int64) int {
 	const bitsPerClass, most = 3, 1 << 20
 	return (bits.Len64(uint64(max(0, min(live, most)))) +

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// resealPage is the number of rows that are encrypted again in a single transaction. So few rows hold their locks for
-// milliseconds only.
+// resealPage is the number of rows encrypted again in one transaction, so few that their locks last
+// milliseconds.
 const resealPage = 500
 
 // SecretReencrypter encrypts stored secrets again with the primary key of the keyset. It leaves out stored responses,
@@ -21,37 +21,34 @@ type SecretReencrypter struct {
 	prefix []byte // The bytes with which every ciphertext of the keyset's primary key begins.
 }
 
-// NewSecretReencrypter makes a Resealer. prefix is the beginning of every ciphertext of the primary key, and of no
-// ciphertext of another key.
+// NewSecretReencrypter makes a SecretReencrypter. prefix is the beginning of every ciphertext of the primary
+// key only.
 func NewSecretReencrypter(store *Store, prefix []byte) *SecretReencrypter {
 	return &SecretReencrypter{store, prefix}
 }
 
-// SecretColumn names a database column that contains encrypted secrets.
 type SecretColumn struct {
 	Name               string
 	table, key, column string
 	aad                func(id.ID) []byte
 }
 
-// FirstPage returns the first page of the rows that have secrets in this column.
 func (k SecretColumn) FirstPage() SecretRowsPage { return SecretRowsPage{kind: k} }
 
-// SecretRowsPage is a page of rows with secrets of one kind: those after an id.
+// SecretRowsPage is a page of rows with secrets in one column, after an id.
 type SecretRowsPage struct {
 	kind  SecretColumn
 	after id.ID
 }
 
-// ReencryptedPage is the result of re-encrypting a page of rows: how many rows were read, and how many were changed.
-// Next is the page that follows, unless Done is true.
+// ReencryptedPage holds how many rows of a page were read and changed. Next is the page that follows, unless
+// Done.
 type ReencryptedPage struct {
 	Read, Changed int
 	Next          SecretRowsPage
 	Done          bool
 }
 
-// SecretColumns lists the database columns that contain encrypted secrets.
 func (r *SecretReencrypter) SecretColumns() []SecretColumn {
 	return []SecretColumn{
 		{"connect secrets", "partners", "id", "connect_secret", pg.ConnectSecretAAD},
@@ -64,12 +61,11 @@ func (r *SecretReencrypter) SecretColumns() []SecretColumn {
 	}
 }
 
-// lookPage is the number of rows that Look (the check that secrets can be decrypted) reads at once, without
-// locking them.
+// lookPage is the number of rows that CheckPage reads at once, without locks.
 const lookPage = 2000
 
-// CheckPage reads a page of rows and calls see with each ciphertext and with whether it can be decrypted for its row.
-// It returns the next page, and whether there is none (done).
+// CheckPage calls see with each ciphertext of a page of rows and whether it can be decrypted. done reports that
+// no page follows.
 func (r *SecretReencrypter) CheckPage(ctx context.Context, p SecretRowsPage,
 	see func(sealed []byte, opens bool)) (next SecretRowsPage, done bool, err error) {
 	k := p.kind
@@ -91,7 +87,6 @@ func (r *SecretReencrypter) CheckPage(ctx context.Context, p SecretRowsPage,
 	return next, read < lookPage, pg.Translate(err)
 }
 
-// EstimateRows estimates the number of rows that contain secrets of all kinds.
 func (r *SecretReencrypter) EstimateRows(ctx context.Context) (n int64, err error) {
 	var tables []string
 	for _, k := range r.SecretColumns() {
@@ -104,8 +99,8 @@ func (r *SecretReencrypter) EstimateRows(ctx context.Context) (n int64, err erro
 	return n, pg.Translate(err)
 }
 
-// ReencryptPage reads a page of rows and encrypts those with the primary key that another key encrypted. The page
-// commits as a whole. If another transaction changes the secret of a row meanwhile, the row keeps that newer secret.
+// ReencryptPage encrypts a page of rows with the primary key. A secret that another transaction changes
+// meanwhile stays.
 func (r *SecretReencrypter) ReencryptPage(ctx context.Context, p SecretRowsPage) (out ReencryptedPage, err error) {
 	err = pg.RetryTx(ctx, func() error {
 		out, err = r.page(ctx, p)
@@ -125,7 +120,7 @@ func (r *SecretReencrypter) page(ctx context.Context, p SecretRowsPage) (Reencry
 	}
 	type row struct {
 		ID id.ID
-		// The encrypted secret of the row; nil if there is none, or if the primary key encrypted it already.
+		// The encrypted secret; nil if there is none, or if the primary key encrypted it already.
 		Sealed []byte
 	}
 	read, err := pgx.CollectRows(rows, pgx.RowToStructByPos[row])

@@ -15,18 +15,17 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// RequiredRoleSettings returns the settings that the database role needs behind a pooler (PoolOptions.Pooled), by
-// name. The connections of all pools share the server's connections, so the strictest setting of any pool counts.
+// RequiredRoleSettings returns the settings, by name, that the database role needs behind a pooler: the
+// strictest of any pool.
 func RequiredRoleSettings() map[string]string {
 	settings := PoolOptions{IdleInTransaction: 10 * time.Second, Settings: IndexPlanSettings}.parameters()
 	delete(settings, "application_name")
-	// Omit the time zone: the service does not need it, it only helps people who read a connection's output.
+	// Omit the time zone, which only helps people who read a connection's output.
 	delete(settings, "TimeZone")
 	return settings
 }
 
-// CheckRoleSettings returns an error that lists the settings of RequiredRoleSettings which the pool's connections
-// lack, as SQL statements that set them; nil if none is missing.
+// CheckRoleSettings returns an error with the SQL that sets missing role settings; nil if none is missing.
 func CheckRoleSettings(ctx context.Context, pool *pgxpool.Pool) error {
 	wanted := RequiredRoleSettings()
 	rows, err := pool.Query(ctx,
@@ -55,18 +54,15 @@ func CheckRoleSettings(ctx context.Context, pool *pgxpool.Pool) error {
 var ErrUndeclaredPooler = fmt.Errorf(
 	"postgres: connections lack the settings that they were opened with: set DATABASE_POOLED=true behind PgBouncer")
 
-// ErrNoFreeConnection is the error for a Postgres server that refuses another connection, because all are taken.
+// ErrNoFreeConnection is the error for a Postgres server whose connections are all taken.
 var ErrNoFreeConnection = errors.New("postgres: the server has no connection free")
 
-// throughPooler matches the server's refusal of a connection in an error of PgBouncer, whose SQLSTATE is a
-// different one.
+// throughPooler matches the server's refusal of a connection in an error of PgBouncer, which has another
+// SQLSTATE.
 var throughPooler = regexp.MustCompile(`too many (clients|connections)|connection slots are reserved`)
 
-// CheckConnection checks that Postgres answers over a connection that has the settings of the pool: a pooler that
-// drops start-up parameters breaks prepared statements too. ahead is how far Postgres's clock is ahead of this
-// process's clock, which is read in the middle of the round trip.
-//
-// Returns ErrUndeclaredPooler, ErrNoConnection, and service_unavailable if the database does not answer.
+// CheckConnection checks that Postgres answers with the pool's settings. ahead is how far its clock is ahead.
+// Returns ErrUndeclaredPooler, ErrNoFreeConnection, or service_unavailable.
 func CheckConnection(ctx context.Context, pool *pgxpool.Pool) (ahead time.Duration, err error) {
 	var timeout string
 	var theirs time.Time

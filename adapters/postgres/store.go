@@ -22,17 +22,14 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher = pg.Cipher
 
-// MaxReadBatchConns is the number of connections to Postgres that the pool for reads of deposits (Options.Reads) needs.
+// MaxReadBatchConns is the number of connections that the pool Options.Reads needs.
 const MaxReadBatchConns = deposits.MaxReadBatchConns
 
-// Options are the settings of a Store, the access to the Postgres database. A zero field means the default that
-// its comment states.
+// Options are the settings of a Store. A zero field means the default that its comment states.
 type Options struct {
-	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
-	// none.
+	// Doorbell wakes the dispatchers after a commit of events; by default none.
 	Doorbell ports.Doorbell
 	// The pool for reads of deposits that share a statement, with IndexPlanSettings and MaxReadBatchConns connections. The
 	// default is the pool of the store.
@@ -45,13 +42,11 @@ type Options struct {
 	// How long an API key stays in the cache. The default is 3 s, which is below the 5 s after which a revoked key
 	// must not work any more (api.md §1).
 	KeysKeptFor time.Duration
-	// Function that is called for each row that cannot be read, with its table (ports.APIListedTables). The default is
-	// none.
+	// Function called for each row that cannot be read, with its table (ports.APIListedTables); by default none.
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
-// Store is the access to Postgres: it runs functions in transactions over a pool of connections (units of work),
-// and holds the tables of every module.
+// Store runs functions in transactions (units of work) and holds the tables of every module.
 type Store struct {
 	depositTables
 	paymentTables
@@ -64,7 +59,7 @@ type Store struct {
 	doorbell ports.Doorbell
 }
 
-// Names under which Store embeds the tables of each module, since embedded types must have different names.
+// Names of the embedded tables of each module, since embedded types must have different names.
 type (
 	depositTables  = deposits.Stores
 	paymentTables  = payments.Stores
@@ -76,7 +71,7 @@ type (
 
 var _ ports.UnitOfWork = (*Store)(nil)
 
-// NewStore makes a Store over a pool of connections that NewPool made. Call Close before the pool is closed.
+// NewStore makes a Store over a pool. Call Close before the pool is closed.
 func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	base := pg.StoreBase{
 		DB:     pg.DB{Pool: pool, Wait: pg.OrDefault(o.AcquireTimeout, 3*time.Second), Unreadable: o.Unreadable},
@@ -95,11 +90,11 @@ func NewStore(pool *pgxpool.Pool, cipher Cipher, o Options) *Store {
 	}
 }
 
-// Close writes the last-used times of API keys that still wait, and stops the renewal of keys in the cache.
+// Close writes the waiting last-used times of API keys and stops the renewal of cached keys.
 func (s *Store) Close(ctx context.Context) { s.Keys.Close(ctx) }
 
-// WithinTx runs fn in a transaction and commits it, and wakes the dispatchers if it wrote events. Serialization
-// failures and deadlocks make fn run again.
+// WithinTx runs fn in a transaction, again after serialization failures and deadlocks, and wakes the
+// dispatchers if it wrote events.
 func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) error {
 	if pg.HasTx(ctx) {
 		return errNested
@@ -117,8 +112,7 @@ func (s *Store) WithinTx(ctx context.Context, fn func(context.Context) error) er
 	return err
 }
 
-// errNested is the error for a transaction that is begun within another one, since it would wait for the locks of
-// the other.
+// errNested is the error for a transaction within another, whose locks it would wait for.
 var errNested = errors.New("postgres: a transaction within a transaction")
 
 func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (appended bool, err error) {
@@ -127,7 +121,7 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 		return false, err
 	}
 	t := pg.Begin(conn)
-	defer t.RollbackIfOpen(ctx) // The deferred call ends the transaction even if the function of the unit of work panics.
+	defer t.RollbackIfOpen(ctx) // The deferred call ends the transaction even if the unit of work panics.
 	if err := fn(pg.WithTx(ctx, t)); err != nil {
 		return false, err
 	}
@@ -142,15 +136,13 @@ func (s *Store) attempt(ctx context.Context, fn func(context.Context) error) (ap
 	return t.Appended, nil
 }
 
-// Ping checks that the database answers. Returns service_unavailable if it does not.
+// Ping returns service_unavailable unless the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := s.base.DB.Exec(ctx, `SELECT 1`)
 	return err
 }
 
-// SchemaFits compares the version of the database's schema with the newest migration of this binary. fits is true
-// for the same version or a newer one, since migrations only add to the schema while an older binary may run; false
-// for an older one.
+// SchemaFits reports whether the database's schema is at least as new as this binary's newest migration.
 func (s *Store) SchemaFits(ctx context.Context) (fits bool, current, want int64, err error) {
 	want = migrations.NewestVersion()
 	current, err = migrations.AppliedVersion(ctx, s.base.DB)

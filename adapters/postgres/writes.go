@@ -22,7 +22,6 @@ var (
 	ErrNoStandby        = errors.New("postgres: commits wait for a synchronous standby, and none confirms them")
 )
 
-// WriteFailureCauses lists the texts that WriteFailureCause returns for errors.
 var WriteFailureCauses = []string{"lock", "read_only", "disk", "rights", "standby", "other"}
 
 // WriteFailureCause returns the name of the cause of an error of CheckWrites; "" for nil.
@@ -38,12 +37,8 @@ func WriteFailureCause(err error) string {
 	return "other"
 }
 
-// tryWrite is the SQL that tries everything that a change of a deposit needs: rights (those of deliveries too),
-// the locks of its tables, a transaction that is not read-only, disk space, and a commit. Disk space is tried by a
-// temporary file, since a new row may fit into an old page. All of that is rolled back. Then a message without a
-// reader is committed to the write-ahead log: this commit waits for a synchronous standby as every other does, but
-// writes no row and holds no lock while it waits. All statements are sent as one message, so a client that stops
-// half-way leaves no open transaction.
+// tryWrite is the SQL that tries all that a change of a deposit needs (rights, locks, disk space) and rolls it
+// back; then it commits an empty message to the write-ahead log, which waits for a synchronous standby.
 const tryWrite = `/* %s */ SELECT current_user || ' may not ' || string_agg(r || ' ' || t, ', ' ORDER BY t, r)
 	FROM (VALUES ('deposits', '{SELECT,INSERT,UPDATE}'::text[]), ('deposit_transitions', '{SELECT,INSERT}'),
 			('idempotency_keys', '{SELECT,INSERT,UPDATE,DELETE}'), ('outbox', '{SELECT,INSERT,DELETE}'),
@@ -58,14 +53,11 @@ WITH spilled AS MATERIALIZED (SELECT repeat('x', 1000) FROM generate_series(1, 1
 ROLLBACK;
 SELECT pg_logical_emit_message(true, 'partnerdeposits', 'a write is tried')`
 
-// commitPatience is the time after which CheckWrites queries why the try of a write has not ended. The try waits a
-// second for locks.
+// commitPatience is the time after which CheckWrites queries why the try of a write has not ended.
 const commitPatience = 1200 * time.Millisecond
 
-// CheckWrites checks that Postgres accepts writes: it tries a change and commits only a message without effect. It
-// waits a second for a lock.
-//
-// Returns ErrReadOnly, ErrNoRoom, ErrLocked, ErrNoRights, ErrNoStandby, or another error of the server.
+// CheckWrites checks that Postgres accepts writes, waiting a second for a lock. Returns ErrReadOnly,
+// ErrDiskFull, ErrLocked, ErrPermissionDenied, ErrNoStandby, or another error of the server.
 func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // Cancelling the context ends the wait of a commit for a standby that does not answer.
@@ -78,8 +70,7 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	case <-late.C:
 	}
-	// The session that tries the write is found by the text of its query, since a pooler hides the id of the server's
-	// process.
+	// The session that tries the write is found by its query's text, since a pooler hides the server's process.
 	var waits bool
 	err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
 		WHERE starts_with(query, $1) AND wait_event = 'SyncRep')`, "/* "+name).Scan(&waits)
@@ -89,7 +80,6 @@ func CheckWrites(ctx context.Context, pool *pgxpool.Pool) error {
 	return <-ended
 }
 
-// try sends the statements of tryWrite, with a name that can be found in the table of sessions, pg_stat_activity.
 func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -113,21 +103,19 @@ func try(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	return pg.Translate(err)
 }
 
-// BlockingSession is a database session that holds locks for which others wait, or that keeps vacuum from removing
-// rows.
+// BlockingSession is a database session that blocks others by locks, or vacuum.
 type BlockingSession struct {
 	PID int
 	// Name of the application that has the session, state of the session, and the beginning of its last statement.
 	Application, State, Query string
-	// How long the transaction of the database session has been open; 0 if unknown.
+	// How long the session's transaction has been open; 0 if unknown.
 	Open time.Duration
 	// Number of other database sessions that wait for the locks of this session.
 	Waiting int
 }
 
-// BlockingSessions returns the sessions at the head of each lock queue whose transaction is older than a given time;
-// younger ones end by themselves. Of sessions of another role, Postgres shows more than PID and Application only to
-// members of pg_read_all_stats.
+// BlockingSessions returns the sessions at the head of each lock queue with an older transaction than given.
+// Postgres shows all of another role's session only to members of pg_read_all_stats.
 func BlockingSessions(ctx context.Context, pool *pgxpool.Pool, olderThan time.Duration) ([]BlockingSession, error) {
 	rows, err := pool.Query(ctx, `SELECT b.pid, b.application_name, coalesce(b.state, ''),
 			left(regexp_replace(b.query, '\s+', ' ', 'g'), 80), coalesce(now() - b.xact_start, '0'), count(DISTINCT w.pid)
@@ -143,8 +131,8 @@ func BlockingSessions(ctx context.Context, pool *pgxpool.Pool, olderThan time.Du
 	return blockers, pg.Translate(err)
 }
 
-// IdleTransactions returns the sessions of this database whose transaction is open and has run no statement for a
-// given time. Postgres shows sessions of other roles only to members of pg_read_all_stats.
+// IdleTransactions returns the sessions whose open transaction has run no statement for a given time. Postgres
+// shows other roles' sessions only to members of pg_read_all_stats.
 func IdleTransactions(ctx context.Context, pool *pgxpool.Pool, longerThan time.Duration) ([]BlockingSession, error) {
 	rows, err := pool.Query(ctx, `SELECT pid,
 			concat_ws(' at ', coalesce(nullif(application_name, ''), usename), host(client_addr)), state,

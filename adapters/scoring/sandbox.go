@@ -15,7 +15,7 @@ const refusedLocalPart = "declined"
 // SandboxScorer is the scoring of the sandbox: it accepts every tenant except those with an address declined@….
 type SandboxScorer struct{}
 
-// Assess reports whether the tenant is accepted: false for the address declined@…, otherwise true. It never fails.
+// Assess reports whether the tenant is accepted. It never fails.
 func (SandboxScorer) Assess(_ context.Context, a depositports.Applicant) (bool, error) {
 	local, _, _ := strings.Cut(a.Email, "@")
 	return !strings.EqualFold(local, refusedLocalPart), nil

@@ -8,8 +8,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// KeyCheckValues returns the check value of each key of the keyset, by the id of the key. A check value proves whether
-// a given key is the same key, and reveals nothing else about it (docs/decisions/0017-admin-and-keyset.md).
+// KeyCheckValues returns the check value of each key of the keyset, which proves that a key is the same and
+// reveals nothing else (docs/decisions/0017-admin-and-keyset.md).
 func (c *Cipher) KeyCheckValues() map[uint32][]byte { return maps.Clone(c.values) }
 
 func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
@@ -26,7 +26,6 @@ func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {
 	return values, nil
 }
 
-// PrimaryKeyID returns the id of the key with which new values are encrypted.
 func (c *Cipher) PrimaryKeyID() uint32 { return c.primary }
 
 // KeyIDOf returns the id of the key that encrypted a ciphertext, or 0 for bytes that are no ciphertext of a keyset.
@@ -37,8 +36,8 @@ func KeyIDOf(ciphertext []byte) uint32 {
 	return binary.BigEndian.Uint32(ciphertext[1:])
 }
 
-// SetRefusalError makes Encrypt and Decrypt return err from now on, so that a process whose keyset is not that of the
-// database writes nothing that only this process can read. Refuse(nil) ends the refusal.
+// SetRefusalError makes Encrypt and Decrypt return err from now on, as for a keyset that is not the database's;
+// nil ends that.
 func (c *Cipher) SetRefusalError(err error) {
 	if err == nil {
 		c.refusal.Store(nil)

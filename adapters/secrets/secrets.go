@@ -1,6 +1,5 @@
-// Package secrets encrypts values that the service must be able to read again: connect secrets, webhook secrets,
-// checkout tokens and stored responses. A keyset has a primary key, which encrypts, and any number of older keys,
-// which still decrypt. Every ciphertext is bound to its row and does not decrypt for another row.
+// Package secrets encrypts values that the service must read again, such as webhook secrets. A keyset has a
+// primary key, which encrypts, and older keys, which still decrypt. Every ciphertext is bound to its row.
 package secrets
 
 import (
@@ -34,19 +33,18 @@ var (
 	ErrDecrypt        = errors.New("secrets: does not decrypt with this keyset for this row")
 )
 
-// Cipher encrypts values with the primary key of its keyset and decrypts them with any key of it. It is safe for
+// Cipher encrypts values with the primary key of its keyset and decrypts them with any key. It is safe for
 // concurrent use.
 type Cipher struct {
 	aead    tink.AEAD
 	primary uint32
 	// The key of the HMACs that Hash computes, which is derived from the oldest key of the keyset.
 	hashing []byte
-	values  map[uint32][]byte // The check value of each key of the keyset, by the id of the key.
+	values  map[uint32][]byte
 	refusal atomic.Pointer[error]
 }
 
-// NewKeyset makes a keyset with one random AES-256-GCM key. It returns the keyset as the setting SECRETS_KEYSET
-// expects it: the base64 of Tink's JSON.
+// NewKeyset makes a keyset with one random AES-256-GCM key, as the base64 of Tink's JSON.
 func NewKeyset() (string, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -55,10 +53,7 @@ func NewKeyset() (string, error) {
 	return encode(handle)
 }
 
-// RotateKeyset adds a new primary key to an encoded keyset and returns the new keyset. Ciphertexts of the older keys
-// can still be decrypted.
-//
-// Returns ErrKeyset.
+// RotateKeyset adds a new primary key to an encoded keyset; older keys still decrypt. Returns ErrInvalidKeyset.
 func RotateKeyset(encoded string) (string, error) {
 	added, err := AddKey(encoded)
 	if err != nil {
@@ -67,9 +62,7 @@ func RotateKeyset(encoded string) (string, error) {
 	return MakeNewestKeyPrimary(added)
 }
 
-// AddKey adds a key to an encoded keyset and returns the new keyset. The new key decrypts but does not encrypt yet.
-//
-// Returns ErrKeyset.
+// AddKey adds a key to an encoded keyset that decrypts but does not encrypt yet. Returns ErrInvalidKeyset.
 func AddKey(encoded string) (string, error) {
 	handle, err := decode(encoded)
 	if err != nil {
@@ -82,10 +75,8 @@ func AddKey(encoded string) (string, error) {
 	return encodeOf(manager)
 }
 
-// MakeNewestKeyPrimary makes the newest key of an encoded keyset its primary key, with which values are encrypted, and
-// returns the new keyset.
-//
-// Returns ErrKeyset, and ErrNewestKeyInUse where the newest key is the primary key already.
+// MakeNewestKeyPrimary makes the newest key of an encoded keyset its primary key. Returns ErrInvalidKeyset, and
+// ErrNewestKeyInUse if it is primary already.
 func MakeNewestKeyPrimary(encoded string) (string, error) {
 	handle, err := decode(encoded)
 	if err != nil {
@@ -113,9 +104,7 @@ func encodeOf(manager *keyset.Manager) (string, error) {
 	return encode(handle)
 }
 
-// OpenKeyset makes a cipher from an encoded keyset (the setting SECRETS_KEYSET).
-//
-// Returns ErrKeyset.
+// OpenKeyset makes a cipher from an encoded keyset (SECRETS_KEYSET). Returns ErrInvalidKeyset.
 func OpenKeyset(encoded string) (*Cipher, error) {
 	handle, err := decode(encoded)
 	if err != nil {
@@ -140,8 +129,7 @@ func OpenKeyset(encoded string) (*Cipher, error) {
 	return &Cipher{aead: primitive, primary: primary.KeyID(), hashing: hashing, values: values}, nil
 }
 
-// hashingKey derives the key of HMACs from the oldest key of the keyset. The oldest key stays while newer keys are
-// added and used, so processes compute the same HMACs in the midst of a rotation.
+// hashingKey derives the key of HMACs from the keyset's oldest key, which stays during a rotation.
 func hashingKey(handle *keyset.Handle) ([]byte, error) {
 	oldest, err := handle.Entry(0)
 	if err != nil {
@@ -150,8 +138,7 @@ func hashingKey(handle *keyset.Handle) ([]byte, error) {
 	return derive(oldest, "hash")
 }
 
-// derive derives 32 bytes from a key of the keyset for a purpose. The bytes differ for another key or purpose, and
-// the key cannot be computed from them.
+// derive derives 32 bytes from a key of the keyset for a purpose.
 func derive(of *keyset.Entry, purpose string) ([]byte, error) {
 	key, ok := of.Key().(*aesgcm.Key)
 	if !ok {
@@ -160,22 +147,22 @@ func derive(of *keyset.Entry, purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, key.KeyBytes().Data(insecuresecretdataaccess.Token{}), nil, purpose, sha256.Size)
 }
 
-// Hash returns the HMAC-SHA256 of a text, by which the text can be recognised later. The value changes when the
-// oldest key leaves the keyset. The text must begin with its purpose, as associated data does.
+// Hash returns the HMAC-SHA256 of a text, which must begin with its purpose. It changes when the oldest key
+// leaves the keyset.
 func (c *Cipher) Hash(text string) []byte {
 	h := hmac.New(sha256.New, c.hashing)
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
 
-// PrimaryCiphertextPrefix returns the bytes with which every ciphertext of the primary key begins, and no ciphertext of
-// another key: Tink's version and the id of the key.
+// PrimaryCiphertextPrefix returns the bytes with which every ciphertext of the primary key begins, and no
+// other.
 func (c *Cipher) PrimaryCiphertextPrefix() []byte {
 	return binary.BigEndian.AppendUint32([]byte{1}, c.primary)
 }
 
-// Encrypt encrypts plaintext and binds the ciphertext to associatedData, which names purpose and row:
-// "webhook_secret:" and the row's id.
+// Encrypt binds the ciphertext to associatedData, which names purpose and row: "webhook_secret:" and the row's
+// id.
 func (c *Cipher) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
 	if refusal := c.refusal.Load(); refusal != nil {
 		return nil, *refusal

@@ -25,7 +25,6 @@ func (Entropy) NewID() id.ID {
 	return failpoint.SkewedID(id.ID(uuid.Must(uuid.NewV7())))
 }
 
-// Bytes returns n random bytes, suitable for secrets.
 func (Entropy) Bytes(n int) []byte {
 	b := make([]byte, n)
 	// The error is ignored: since Go 1.24 the program ends if the operating system has no randomness.

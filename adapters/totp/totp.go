@@ -14,17 +14,15 @@ import (
 // issuer is the name of the service as an operator's authenticator app shows it.
 const issuer = "Rental deposits"
 
-// CodeGenerator computes one-time codes of authenticator apps. The zero value is ready to use.
 type CodeGenerator struct{}
 
-// Code returns the one-time code of a secret for a time step of 30 seconds.
+// Code returns the one-time code of a secret for a step of 30 seconds.
 func (CodeGenerator) Code(s secret.Text, step int64) (string, error) {
 	return hotp.GenerateCodeCustom(s.Reveal(), uint64(step),
 		hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 }
 
-// EnrolmentURI returns the address that an authenticator app reads from a QR code to add an account, in the format of
-// Google Authenticator's key URIs, which every app reads.
+// EnrolmentURI returns the address in a QR code by which an authenticator app adds an account.
 func (CodeGenerator) EnrolmentURI(s secret.Text, email string) secret.Text {
 	// Write a space as %20, since authenticator apps do not decode a plus sign.
 	label := url.PathEscape(issuer) + ":" + url.PathEscape(email)

@@ -11,7 +11,6 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Provider is the payment provider for PAYMENTS_PROVIDER=none. Every call returns service_unavailable.
 type Provider struct{}
 
 func (Provider) OpenPage(context.Context, paymentports.HostedPageRequest) (paymentports.HostedPage, error) {

@@ -14,7 +14,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// BookEntries returns the sandbox's successful payments and its refunds between two times. The sandbox has no disputes.
+// BookEntries returns the sandbox's successful payments and its refunds between two times.
 func (p *Provider) BookEntries(ctx context.Context, from, to time.Time) iter.Seq2[paymentports.BookEntry, error] {
 	return func(yield func(paymentports.BookEntry, error) bool) {
 		rows, err := p.pool.Query(ctx, `
@@ -49,10 +49,9 @@ func (p *Provider) BookEntries(ctx context.Context, from, to time.Time) iter.Seq
 	}
 }
 
-// Disputes returns nothing: the sandbox has no disputes.
 func (p *Provider) Disputes(context.Context, id.ID) ([]paymentports.Dispute, error) { return nil, nil }
 
-// PaymentIDOf returns the id of the payment that has a given reference in the sandbox; the zero id if there is none.
+// PaymentIDOf returns the id of the sandbox's payment with a reference; the zero id if there is none.
 func (p *Provider) PaymentIDOf(ctx context.Context, providerRef string) (paymentID id.ID, err error) {
 	if !strings.HasPrefix(providerRef, refPrefix) {
 		return id.ID{}, nil

@@ -25,14 +25,14 @@ const (
 	failureUnknown  = "card_declined: not one of the sandbox's test cards"
 )
 
-// card is what a tenant typed on the sandbox's payment page. It is kept only while its request is handled.
+// card is what a tenant typed on the sandbox's payment page. It is never stored.
 type card struct {
 	number string
 	expiry string
 	cvc    string
 }
 
-// mistake names the first invalid field of the card form; "" means that the form has none.
+// mistake names the first invalid field of the card form; "" means none.
 type mistake string
 
 const (
@@ -45,7 +45,6 @@ const (
 	minCardDigits         = 12
 )
 
-// check returns the first invalid field of the card that the tenant typed, or noMistake.
 func (c card) check(now time.Time) mistake {
 	number := digits(c.number)
 	if len(number) < minCardDigits || len(number) > maxCardDigits || !luhn(number) {
@@ -64,12 +63,10 @@ func (c card) check(now time.Time) mistake {
 	return noMistake
 }
 
-// verdict is the outcome of a payment in the sandbox: the payment's status, and why it failed.
 type verdict struct {
 	status  paymentports.ProviderPaymentStatus
 	failure string
-	// The code with which the card's bank refuses later charges that are made without the tenant; "" if it accepts
-	// them.
+	// The code with which the bank refuses later charges without the tenant; "" if it accepts them.
 	later string
 }
 
@@ -80,8 +77,7 @@ var refusals = map[string]paymentports.ChargeRefusalKind{
 	failureNoCard:  paymentports.ChargeRefusedUntilTenantActs,
 }
 
-// charge returns the outcome of a payment in the sandbox, which depends on the card's number only. The card has
-// passed check.
+// charge returns the outcome of a payment, which depends on the card's number only.
 func (c card) charge() verdict {
 	switch digits(c.number) {
 	case goodCard:
@@ -97,7 +93,7 @@ func (c card) charge() verdict {
 	}
 }
 
-// digits returns a card number without blanks and dashes; "" if it contains any other character than digits.
+// digits returns a card number without blanks and dashes; "" if it has other characters.
 func digits(s string) string {
 	s = strings.NewReplacer(" ", "", "\u00a0", "", "-", "").Replace(s)
 	if leading(s) != len(s) {
@@ -114,7 +110,7 @@ func leading(s string) int {
 	return i
 }
 
-// luhn reports whether the last digit of a card number is the right check digit (ISO/IEC 7812-1, annex B).
+// luhn reports whether a card number has the right check digit (ISO/IEC 7812-1, annex B).
 func luhn(number string) bool {
 	sum := 0
 	for i := range len(number) {
@@ -129,8 +125,7 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// expiryEnd returns the time at which a card's validity ends, from an expiry MM/YY or MM/YYYY, with or without
-// blanks. A card is valid to the end of its month.
+// expiryEnd returns the end of a card's last valid month, from an expiry MM/YY or MM/YYYY.
 func expiryEnd(s string) (time.Time, bool) {
 	month, year, found := strings.Cut(strings.ReplaceAll(s, " ", ""), "/")
 	if !found || leading(month) != len(month) || leading(year) != len(year) || (len(year) != 2 && len(year) != 4) ||

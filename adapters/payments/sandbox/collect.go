@@ -12,15 +12,13 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// leastCharge is the smallest amount in cents that the sandbox charges; real card payments in euros have the same
-// minimum.
+// leastCharge is the sandbox's smallest charge in cents, as for real card payments in euros.
 const leastCharge money.Cents = 50
 
-// LeastCharge returns the smallest amount that the sandbox can charge to a card.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// ChargeStoredCard charges the card that paid the fee, and ends the tenant's payment page if one is open. A repeated
-// attempt returns its first answer.
+// ChargeStoredCard charges the card that paid the fee, and ends an open payment page. A repeated attempt
+// returns its first answer.
 func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
 	error) {
 	r.Attempt = max(r.Attempt, 1)
@@ -45,7 +43,6 @@ func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectR
 			return nil
 		case out.amount != r.Amount:
 			return fault.ErrInternal.WithCause(errKeyReused)
-		// Return the stored answer, since this attempt to charge the card was answered before.
 		case r.Attempt <= out.attempt:
 			out.status = paymentports.ProviderPaymentFailed
 			return nil
@@ -71,8 +68,7 @@ func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectR
 	return out.payment(), nil
 }
 
-// cardFailure returns the code with which the card that paid the fee refuses a charge; "" for a card that accepts
-// it.
+// cardFailure returns the code with which the card of the fee refuses a charge; "" if it accepts.
 func (p *Provider) cardFailure(ctx context.Context, feePaymentID id.ID) (string, error) {
 	fee, err := p.byID(ctx, feePaymentID)
 	switch {

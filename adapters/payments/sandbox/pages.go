@@ -26,9 +26,8 @@ const (
 	fieldIntent  = "intent"
 	intentCancel = "cancel"
 
-	// policy is the Content-Security-Policy of the sandbox's payment page. It has no form-action: browsers apply
-	// form-action to redirects too, and from the page the tenant is redirected to the service and perhaps to a return
-	// URL on any host.
+	// policy is the Content-Security-Policy of the sandbox's payment page. It has no form-action, which browsers
+	// apply to redirects too.
 	policy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
 )
 
@@ -40,7 +39,7 @@ var stylesheetPath = func() string {
 	return site.SandboxAssetsPath + "/pay-" + hex.EncodeToString(sum[:6]) + ".css"
 }()
 
-// Mount adds the routes of the sandbox's payment page to the router. Never call it in production.
+// Mount adds the routes of the sandbox's payment page. Never call it in production.
 func Mount(router fiber.Router, p *Provider) {
 	router.Get(stylesheetPath, serveStylesheet)
 	router.Get(site.SandboxPaymentPath, p.showPage)
@@ -54,8 +53,7 @@ func serveStylesheet(c *fiber.Ctx) error {
 	return c.Send(stylesheet)
 }
 
-// showPage shows the card form of the sandbox's payment page, or redirects the tenant if there is nothing left to
-// pay.
+// showPage shows the card form of the sandbox, or redirects the tenant if nothing is left to pay.
 func (p *Provider) showPage(c *fiber.Ctx) error {
 	e, err := p.pageOf(c)
 	if err != nil {
@@ -67,8 +65,8 @@ func (p *Provider) showPage(c *fiber.Ctx) error {
 	return render(c, fiber.StatusOK, payView{entry: e, words: wordsOf(c)})
 }
 
-// takeCard handles the tenant's payment or cancellation on the sandbox's payment page. A cancellation leaves the
-// page open, as at real providers: only the service closes it.
+// takeCard handles payment or cancellation on the sandbox's page. A cancellation leaves the page open, as at
+// real providers.
 func (p *Provider) takeCard(c *fiber.Ctx) error {
 	e, err := p.pageOf(c)
 	if err != nil {
@@ -87,7 +85,7 @@ func (p *Provider) takeCard(c *fiber.Ctx) error {
 	return c.Redirect(e.returnURL, fiber.StatusSeeOther)
 }
 
-// payable reports whether the payment page still takes a card: true while the payment is open, otherwise false.
+// payable reports whether the payment page still takes a card.
 func (e entry) payable() bool { return e.status == paymentports.ProviderPaymentOpen }
 
 func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
@@ -98,7 +96,7 @@ func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 		return entry{}, fault.ErrRouteNotFound
 	}
 	e, err := p.byRef(c.UserContext(), ref)
-	// A collection, or a payment that was closed before its page was opened, has no payment page to show.
+	// A collection, or a payment closed before its page was opened, has no payment page.
 	if errors.Is(err, pgx.ErrNoRows) || (err == nil && e.returnURL == "") {
 		return entry{}, fault.ErrRouteNotFound
 	}

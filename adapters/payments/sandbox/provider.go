@@ -1,8 +1,6 @@
-// Package sandbox is a payment provider for all environments except production. Like a real provider, the sandbox
-// keeps its own data (table sandbox_payments) and shows its own payment page, and it learns of the service only by
-// requests. Its behaviour follows hosted pages such as Stripe Checkout (docs/decisions/0003-payment-provider.md).
-//
-// Card data decides the outcome and is then discarded: never stored, logged or sent back.
+// Package sandbox is a payment provider for all environments except production, with its own data (table
+// sandbox_payments) and payment page (docs/decisions/0003-payment-provider.md). Card data decides the outcome
+// and is then discarded: never stored, logged or sent back.
 package sandbox
 
 import (
@@ -27,7 +25,7 @@ import (
 
 const (
 	refPrefix = "sbx_"
-	// Number of random bytes in the reference of a payment. Only this secret in its address protects the payment page.
+	// Number of random bytes in the reference of a payment, the secret that protects its page.
 	refBytes = 18
 )
 
@@ -44,7 +42,6 @@ const (
 	endByRef = end + `ref = $1`
 )
 
-// Provider is the payment provider of the sandbox. It keeps payments and refunds in Postgres.
 type Provider struct {
 	pool    *pgxpool.Pool
 	baseURL string
@@ -52,13 +49,12 @@ type Provider struct {
 	clock   ports.Clock
 }
 
-// New makes the payment provider of the sandbox. baseURL is the origin of its payment pages, without a path.
+// New makes the sandbox's payment provider. baseURL is the origin of its pages, without a path.
 func New(pool *pgxpool.Pool, baseURL string, entropy ports.Entropy, clock ports.Clock) *Provider {
 	return &Provider{pool: pool, baseURL: strings.TrimSuffix(baseURL, "/"), entropy: entropy, clock: clock}
 }
 
-// errKeyReused is the error for a payment that was requested again with another amount. Which of the amounts is
-// meant is unknown.
+// errKeyReused is the error for a payment that was requested again with another amount.
 var errKeyReused = errors.New("sandbox: idempotency key used with another amount")
 
 // entry is a row of the table sandbox_payments.
@@ -72,7 +68,7 @@ type entry struct {
 	card        string
 	attempt     int
 	refusal     paymentports.ChargeRefusalKind
-	// The time at which the payment last changed: the time of payment, if the tenant paid on the payment page.
+	// When the payment last changed: when the tenant paid, if on the payment page.
 	updatedAt time.Time
 }
 
@@ -84,8 +80,7 @@ func (e entry) payment() paymentports.ProviderPayment {
 	return out
 }
 
-// OpenPage returns the payment page of a payment. A collection whose charge was refused gets a page on which the tenant
-// can pay it.
+// OpenPage returns the payment page of a payment, or of a collection whose charge was refused.
 func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	e, err := p.upsert(ctx, r.PaymentID, `
 		INSERT INTO sandbox_payments (id, ref, amount_cents, description, return_url, status)
@@ -117,7 +112,6 @@ func (p *Provider) pageURL(ref, locale string) string {
 	return u
 }
 
-// LookupPayment returns the state of a payment in the sandbox.
 func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.byID(ctx, paymentID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -126,8 +120,7 @@ func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentp
 	return e.payment(), err
 }
 
-// ClosePayment closes a payment so that it can no longer be paid. An unknown payment is stored as closed, so that a
-// request that arrives later finds it closed.
+// ClosePayment closes a payment so that it can no longer be paid. An unknown payment is stored as closed.
 func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	e, err := p.upsert(ctx, paymentID, `
 		INSERT INTO sandbox_payments AS s (id, ref, amount_cents, description, return_url, status)
@@ -138,8 +131,7 @@ func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentpo
 	return e.payment(), err
 }
 
-// upsert runs an INSERT … ON CONFLICT UPDATE and returns the resulting row. If the conflict changed nothing, it
-// reads the row.
+// upsert runs an INSERT … ON CONFLICT UPDATE and returns the row, even if the conflict changed nothing.
 func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, args ...any) (entry, error) {
 	e, err := scan(p.pool.QueryRow(ctx, query+` RETURNING `+columns, append([]any{[16]byte(paymentID)}, args...)...))
 	switch {
@@ -151,8 +143,7 @@ func (p *Provider) upsert(ctx context.Context, paymentID id.ID, query string, ar
 	return e, nil
 }
 
-// SimulatePayment ends an open payment as the tenant would on the payment page: succeeds true pays it, false lets
-// the card be declined.
+// SimulatePayment ends an open payment as the tenant would: paid, or with a declined card.
 func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error {
 	result := verdict{status: paymentports.ProviderPaymentSucceeded}
 	if !succeeds {
@@ -161,7 +152,7 @@ func (p *Provider) SimulatePayment(ctx context.Context, paymentID id.ID, succeed
 	return p.end(ctx, endByID, [16]byte(paymentID), result)
 }
 
-// end stores the outcome of a payment whose page is open. A payment that has ended stays unchanged.
+// end stores the outcome of a payment whose page is open.
 func (p *Provider) end(ctx context.Context, query string, key any, v verdict) error {
 	_, err := p.pool.Exec(ctx, query, key, string(v.status), v.failure, v.later, p.clock.Now())
 	if err != nil {
@@ -178,8 +169,8 @@ func (p *Provider) byRef(ctx context.Context, ref string) (entry, error) {
 	return p.find(ctx, findByRef, ref)
 }
 
-// find runs a query for a payment and returns the payment. It returns pgx.ErrNoRows unchanged, so that callers can
-// distinguish a missing payment from an outage.
+// find returns a payment by a query. pgx.ErrNoRows stays unchanged, to distinguish a missing payment from an
+// outage.
 func (p *Provider) find(ctx context.Context, query string, key any) (entry, error) {
 	e, err := scan(p.pool.QueryRow(ctx, query, key))
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {

@@ -16,8 +16,7 @@ const (
 	failureTooLarge = "amount_too_large"
 )
 
-// Refund refunds a part of a paid payment at once. A repeated request with the same refund id returns the first
-// refund.
+// Refund refunds a part of a payment at once. A repeated refund id returns the first refund.
 func (p *Provider) Refund(ctx context.Context,
 	r paymentports.RefundRequest) (made paymentports.ProviderRefund, err error) {
 	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {

@@ -8,7 +8,6 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// words are the texts of the sandbox's payment page in one language.
 type words struct {
 	lang, title, banner, explain, pay, cancel, number string
 	expiry, expiryHint, cvc, cards, good, bad         string
@@ -62,8 +61,8 @@ var french = words{
 	amount: func(c money.Cents) string { return strings.ReplaceAll(c.String(), ".", ",") + "\u00a0€" },
 }
 
-// wordsOf returns the texts of the payment page in the language of the parameter lang in the page's address, or
-// else in the browser's language. English is the default.
+// wordsOf returns the texts of the payment page in the language of the parameter lang, or else the browser's;
+// English is the default.
 func wordsOf(c *fiber.Ctx) words {
 	lang := c.Query(langParam)
 	if lang == "" {

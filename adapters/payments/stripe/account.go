@@ -12,8 +12,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// CheckSettings checks the two secrets of Stripe without a request: a live key outside production and a missing webhook
-// secret in production are problems.
+// CheckSettings checks the two secrets of Stripe without a request.
 func CheckSettings(key, webhook secret.Text, production bool) paymentports.ProviderSettings {
 	found := paymentports.ProviderSettings{Mode: "test mode"}
 	if IsLiveKey(key) {
@@ -31,15 +30,13 @@ func CheckSettings(key, webhook secret.Text, production bool) paymentports.Provi
 	return found
 }
 
-// EraseCustomer deletes the customer of a fee at Stripe, by which Stripe also detaches the saved card, and removes both
-// from the adapter's tables.
+// EraseCustomer deletes the customer of a fee at Stripe, and with it the saved card.
 func (p *Provider) EraseCustomer(ctx context.Context, feePaymentID id.ID) error {
 	known, err := p.store.load(ctx, feePaymentID)
 	if err != nil || known == nil {
 		return err
 	}
-	// Query Stripe first: the customer of a payment page that was paid a moment ago may exist at Stripe and not be in
-	// the tables yet.
+	// The customer of a page that was paid a moment ago may not be in the tables yet, so query Stripe first.
 	if o := known.current(); o != nil && o.state == live {
 		if _, err := p.fetch(ctx, known, o); err != nil {
 			return err
@@ -95,8 +92,7 @@ func (p *Provider) checkSecret() paymentports.ProviderCheck {
 	return paymentports.ProviderCheck{Name: "webhook secret", OK: true, Detail: "set"}
 }
 
-// checked turns the result of a request to Stripe into a line of the report about the access to Stripe. The line
-// contains no texts of Stripe.
+// checked turns the result of a request to Stripe into a line of the report, without texts of Stripe.
 func checked(name string, err error) paymentports.ProviderCheck {
 	if err == nil {
 		return paymentports.ProviderCheck{Name: name, OK: true, Detail: "answered"}

@@ -11,13 +11,12 @@ import (
 	"partnerdeposits/core/money"
 )
 
-// errForeign is the error for a response of Stripe that is about another object than the requested one, or has
-// another amount. Nothing in such a response is used. It is no evidence about other payments, and so counts as no
-// outage.
+// errForeign is the error for a response of Stripe about another object or amount than requested. It counts as
+// no outage.
 var errForeign = answered(errors.New("stripe: the answer was not understood: it is about another object"))
 
-// session returns the state of a payment page from Stripe's response. Returns errForeign unless the page belongs to
-// this payment.
+// session returns the state of a payment page from Stripe's response, or errForeign if it is not this
+// payment's.
 func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
 	ours := s.Object == "checkout.session" && named(s.ID, "cs_", o.ref) && r.made(o, s.Metadata, s.AmountTotal, s.Currency)
 	if i := s.PaymentIntent; i != nil && i.Object != "" {
@@ -30,8 +29,8 @@ func (r *record) session(o *item, s *stripe.CheckoutSession) (seen, error) {
 	return ofSession(s), nil
 }
 
-// intent returns the state of a PaymentIntent from Stripe's response. Returns errForeign unless the intent belongs
-// to this payment.
+// intent returns the state of a PaymentIntent from Stripe's response, or errForeign if it is not this
+// payment's.
 func (r *record) intent(o *item, i *stripe.PaymentIntent) (seen, error) {
 	if i.Object != "payment_intent" || !named(i.ID, "pi_", o.ref) || !r.made(o, i.Metadata, i.Amount, i.Currency) {
 		return seen{}, errForeign
@@ -39,21 +38,20 @@ func (r *record) intent(o *item, i *stripe.PaymentIntent) (seen, error) {
 	return ofIntent(i), nil
 }
 
-// named reports whether an id of Stripe has the prefix of its type and, if the id is known already, equals the
-// known one; otherwise false.
+// named reports whether an id of Stripe has the prefix of its type and equals the known id, if any.
 func named(got, prefix, known string) bool {
 	return strings.HasPrefix(got, prefix) && (known == "" || got == known)
 }
 
-// made reports whether an object at Stripe was made for the payment page or intent o and has the payment's amount
-// and currency; otherwise false.
+// made reports whether an object at Stripe was made for the page or intent o and has the payment's amount and
+// currency.
 func (r *record) made(o *item, metadata map[string]string, amount int64, in stripe.Currency) bool {
 	return metadata[metaPayment] == id.Payment.Of(r.id) && metadata[metaObject] == nameOf(o.kind, o.number) &&
 		money.Cents(amount) == r.amount && in == currency
 }
 
-// charged reports whether a charge at Stripe was made for the payment page or intent o. It is also true if the
-// response has no charge or only the id of one, which proves nothing.
+// charged reports whether a charge at Stripe was made for the page or intent o; also true without a whole
+// charge, which proves nothing.
 func (r *record) charged(o *item, c *stripe.Charge) bool {
 	return c == nil || c.Object == "" || (c.Object == "charge" && strings.HasPrefix(c.ID, "ch_") &&
 		r.made(o, c.Metadata, c.Amount, c.Currency))
@@ -93,18 +91,16 @@ func ofIntent(i *stripe.PaymentIntent) seen {
 	return seen{status: live, intent: i, stuck: i.Status == stripe.PaymentIntentStatusProcessing}
 }
 
-// seen is the state of a payment page or an intent at Stripe.
 type seen struct {
 	// State of the payment page or intent at Stripe: live (can be paid), dead (cannot be paid) or paid.
 	status string
-	// Whether a live payment page or intent can at the moment neither be paid by another card nor be ended (true) or
-	// can (false).
+	// Whether a live payment page or intent can for now be neither paid by another card nor ended.
 	stuck    bool
-	url      string // The address of a live payment page at Stripe.
+	url      string
 	ref      string // Stripe's id of the PaymentIntent that was paid.
 	customer string
 	method   string
-	// The time at which a payment page at Stripe was paid; zero if the response does not contain it.
+	// When a payment page at Stripe was paid; zero if the response does not contain it.
 	paidAt time.Time
 	intent *stripe.PaymentIntent
 }

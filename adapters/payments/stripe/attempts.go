@@ -12,14 +12,13 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// attempt is one charge of the saved card, as stored in the table stripe_attempts.
+// attempt is one charge of the saved card (table stripe_attempts).
 type attempt struct {
 	number int
 	// Number of the PaymentIntent at Stripe that the charge belongs to; 0 if there was no card to charge.
 	intent int
 	try    int
-	// Stripe's id of the newest charge of the intent (PaymentIntent) before this attempt; a newer charge belongs to
-	// the attempt.
+	// Stripe's id of the intent's newest charge before this attempt; a newer charge is this attempt's.
 	before   string
 	sentAt   time.Time
 	charge   string
@@ -37,17 +36,17 @@ func (a *attempt) payment(known *record) paymentports.ProviderPayment {
 const findAttempt = `SELECT attempt, intent, try, before, sent_at, charge, answered, failure, coalesce(refusal, '')
 	FROM stripe_attempts WHERE payment_id = $1`
 
-// attempt returns the stored attempt of that number to charge the card; nil if there is none.
+// attempt returns the stored attempt of that number to charge the card; nil if none.
 func (s store) attempt(ctx context.Context, paymentID id.ID, number int) (*attempt, error) {
 	return s.oneAttempt(ctx, findAttempt+` AND attempt = $2`, [16]byte(paymentID), number)
 }
 
-// lastAttempt returns the newest attempt to charge the card; nil if there is none.
+// lastAttempt returns the newest attempt to charge the card; nil if none.
 func (s store) lastAttempt(ctx context.Context, paymentID id.ID) (*attempt, error) {
 	return s.oneAttempt(ctx, findAttempt+` ORDER BY attempt DESC LIMIT 1`, [16]byte(paymentID))
 }
 
-// lastAnswer returns the newest attempt to charge the card if Stripe's answer to it is stored; otherwise nil.
+// lastAnswer returns the newest attempt to charge the card if its answer is stored; otherwise nil.
 func (s store) lastAnswer(ctx context.Context, paymentID id.ID) (*attempt, error) {
 	a, err := s.lastAttempt(ctx, paymentID)
 	if a != nil && !a.answered {
@@ -73,8 +72,7 @@ func (s store) oneAttempt(ctx context.Context, query string, args ...any) (*atte
 	return &a, nil
 }
 
-// try stores an attempt to charge the card before its request is sent. An attempt whose answer is stored stays
-// unchanged.
+// try stores an attempt to charge the card before its request is sent, unless its answer is stored.
 func (s store) try(ctx context.Context, paymentID id.ID, a attempt) error {
 	err := s.exec(ctx, `
 		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -85,8 +83,8 @@ func (s store) try(ctx context.Context, paymentID id.ID, a attempt) error {
 	return err
 }
 
-// answer stores the refusal of an attempt to charge the card, unless an answer is stored already, and returns the
-// attempt with the stored answer.
+// answer stores the refusal of an attempt to charge the card unless an answer is stored, and returns the stored
+// attempt.
 func (s store) answer(ctx context.Context, paymentID id.ID, a attempt) (*attempt, error) {
 	err := s.exec(ctx, `
 		INSERT INTO stripe_attempts AS a (payment_id, attempt, intent, try, before, sent_at, charge, answered, failure,

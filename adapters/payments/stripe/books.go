@@ -46,15 +46,14 @@ func (p *Provider) BookEntries(ctx context.Context, from, to time.Time) iter.Seq
 	}
 }
 
-// ours returns the ids of payment and deposit that this service wrote to the metadata of an object at Stripe; zero
-// ids for an object that it did not make.
+// ours returns the ids of payment and deposit in the metadata of an object at Stripe; zero ids if this service
+// did not make it.
 func ours(metadata map[string]string) (paymentID, depositID id.ID) {
 	paymentID, _ = id.Payment.Parse(metadata[metaPayment])
 	depositID, _ = id.Deposit.Parse(metadata[metaDeposit])
 	return paymentID, depositID
 }
 
-// metadataOf returns the metadata of an intent of Stripe, or none if the intent is nil.
 func metadataOf(i *stripe.PaymentIntent) map[string]string {
 	if i == nil {
 		return nil
@@ -114,8 +113,7 @@ func (p *Provider) Disputes(ctx context.Context, paymentID id.ID) ([]paymentport
 // errUnpaid is the error for a dispute of Stripe about a payment that is not stored as paid yet.
 var errUnpaid = errors.New("stripe: the payment is in processing")
 
-// paid returns the stored payment if it is paid, after a query of Stripe if it is not stored as paid yet; nil for
-// an unknown payment.
+// paid returns the payment if it is paid, after a query of Stripe if need be; nil for an unknown payment.
 func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	known, err := p.store.load(ctx, paymentID)
 	if err != nil || known == nil || known.paidRef != "" || known.current() == nil {
@@ -131,8 +129,8 @@ func (p *Provider) paid(ctx context.Context, paymentID id.ID) (*record, error) {
 	return p.store.load(ctx, paymentID)
 }
 
-// PaymentIDOf returns the id of the payment that an object at Stripe belongs to; the zero id if there is none. Stripe
-// is queried for an object that is not in the adapter's tables.
+// PaymentIDOf returns the id of the payment of an object at Stripe, which is queried if need be; the zero id if
+// there is none.
 func (p *Provider) PaymentIDOf(ctx context.Context, providerRef string) (id.ID, error) {
 	found, err := p.store.byRef(ctx, providerRef)
 	if err != nil || !found.IsZero() {
@@ -163,8 +161,7 @@ func (p *Provider) PaymentIDOf(ctx context.Context, providerRef string) (id.ID, 
 	return found, p.failed(ctx, err)
 }
 
-// refundID parses the id of a refund from an object's metadata; the zero id means a refund that was made by hand at
-// Stripe.
+// refundID parses a refund's id from metadata; the zero id means a refund made by hand at Stripe.
 func refundID(text string) id.ID {
 	parsed, err := uuid.Parse(text)
 	if err != nil {

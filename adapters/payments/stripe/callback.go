@@ -14,12 +14,10 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// callbackAge is the greatest difference between the time of a callback and the present at which the callback is
-// accepted. So a recorded callback cannot be replayed later.
+// callbackAge is the greatest age of an accepted callback, so that a recorded one cannot be replayed later.
 const callbackAge = 300 * time.Second
 
-// callbackObject is the part of a Stripe event's object that is used: only ids. What the object states about money
-// is ignored.
+// callbackObject holds the ids of a Stripe event's object; what it states about money is ignored.
 type callbackObject struct {
 	ID            string            `json:"id"`
 	Object        string            `json:"object"`
@@ -28,16 +26,14 @@ type callbackObject struct {
 	Metadata      map[string]string `json:"metadata"`
 }
 
-// CallbackRoute returns the path at which the service accepts callbacks of Stripe, and the header with their signature.
 func (p *Provider) CallbackRoute() paymentports.CallbackRoute {
 	return paymentports.CallbackRoute{Path: callbackPath, Header: "Stripe-Signature"}
 }
 
-// callbackPath is the path at which the service accepts webhooks of Stripe.
 const callbackPath = site.ProviderCallbacksPath + "stripe"
 
-// VerifyCallback checks the signature and the age of a Stripe event and returns the ids in it. The event may be of
-// another API version than stripe-go, since only ids are read.
+// VerifyCallback checks signature and age of a Stripe event and returns its ids. The event may be of any API
+// version.
 func (p *Provider) VerifyCallback(body []byte, signature string, now time.Time) (paymentports.Callback, error) {
 	if p.webhook == "" {
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
@@ -47,7 +43,7 @@ func (p *Provider) VerifyCallback(body []byte, signature string, now time.Time) 
 		return paymentports.Callback{}, paymentports.ErrCallbackRefused
 	}
 	event, err := webhook.ConstructEventWithOptions(body, signature, p.webhook.Reveal(), webhook.ConstructEventOptions{
-		// stripe-go must not check the age of the event: it has been checked above, against this service's clock.
+		// stripe-go must not check the age of the event, which has been checked against this service's clock.
 		IgnoreTolerance: true, IgnoreAPIVersionMismatch: true,
 	})
 	if err != nil {
@@ -65,7 +61,6 @@ func (p *Provider) VerifyCallback(body []byte, signature string, now time.Time) 
 	return about.fill(callback, event.Type), nil
 }
 
-// fill adds the ids of a Stripe event's object to a callback.
 func (n callbackObject) fill(callback paymentports.Callback, kind stripe.EventType) paymentports.Callback {
 	switch n.Object {
 	case "checkout.session", "payment_intent":
@@ -86,7 +81,7 @@ func (n callbackObject) fill(callback paymentports.Callback, kind stripe.EventTy
 	return callback
 }
 
-// idOf returns an id from JSON of Stripe, which is either the id itself or the whole object with a field id.
+// idOf returns an id from JSON of Stripe: the id itself or the field id of an object.
 func idOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -99,8 +94,8 @@ func idOf(raw json.RawMessage) string {
 	return object.ID
 }
 
-// signedAt returns the time in the header Stripe-Signature, whose form is t=…,v1=…. A header with more than one
-// time is refused: stripe-go verifies only the last of them, so the age would prove nothing.
+// signedAt returns the time in the header Stripe-Signature (t=…,v1=…). More than one time is refused: stripe-go
+// verifies only the last.
 func signedAt(header string) (at time.Time, ok bool) {
 	for part := range strings.SplitSeq(header, ",") {
 		text, found := strings.CutPrefix(strings.TrimSpace(part), "t=")

@@ -25,11 +25,9 @@ const (
 // (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
 const leastCharge money.Cents = 50
 
-// LeastCharge returns the smallest amount that Stripe charges.
 func (*Provider) LeastCharge() money.Cents { return leastCharge }
 
-// ChargeStoredCard charges the saved card of the tenant for an attempt of a collection. It may be repeated: an attempt
-// that was answered returns its first answer.
+// ChargeStoredCard charges the tenant's saved card. A repeated attempt returns its first answer.
 func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
 	error) {
 	r.Attempt = max(r.Attempt, 1)
@@ -54,8 +52,8 @@ func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectR
 	return paymentports.ProviderPayment{}, answered(errContended)
 }
 
-// collectStep makes one step towards the answer of an attempt to charge the card. done is true once out is that
-// answer, and false if another step is needed.
+// collectStep makes one step towards the answer of an attempt to charge the card; done reports whether out is
+// that answer.
 func (p *Provider) collectStep(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	if known.closed || known.paidRef != "" {
@@ -83,8 +81,7 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 		if err == nil && o.refusal != nil {
 			p.log.ErrorContext(ctx, "Stripe refused to prepare a charge", "payment", id.Payment.Of(known.id), "error", o.refusal)
 			failure := failureNotChargeable
-			// The error code means that the customer was deleted at Stripe, and with it the saved card, so there is no card
-			// to charge.
+			// The customer was deleted at Stripe, and with it the saved card.
 			if o.refusal.code == string(stripe.ErrorCodeResourceMissing) {
 				failure = failureNoCard
 			}
@@ -97,8 +94,8 @@ func (p *Provider) collectStep(ctx context.Context, known *record,
 	return p.charge(ctx, known, o, r, a)
 }
 
-// closedOrPaid returns the state of a collection that is closed or paid, so that nothing is charged any more. The
-// page or intent of a closed collection may still have to be ended at Stripe.
+// closedOrPaid returns the state of a closed or paid collection. The page or intent of a closed one may still
+// have to be ended at Stripe.
 func (p *Provider) closedOrPaid(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	if known.paidRef == "" {
 		return p.ClosePayment(ctx, known.id)
@@ -119,8 +116,8 @@ func (p *Provider) answered(ctx context.Context, known *record, o *item,
 	return a.payment(known), true, nil
 }
 
-// addIntent stores a new PaymentIntent for the card that paid the fee, to charge it again. If no card was saved,
-// it stores the attempt as refused.
+// addIntent stores a new PaymentIntent for the card that paid the fee, or the attempt as refused if no card was
+// saved.
 func (p *Provider) addIntent(ctx context.Context, known *record,
 	r paymentports.CollectRequest) (out paymentports.ProviderPayment, done bool, err error) {
 	customer, _, err := p.card(ctx, r.FeePaymentID)
@@ -140,8 +137,7 @@ func (p *Provider) addIntent(ctx context.Context, known *record,
 	return out, false, err
 }
 
-// card returns Stripe's ids of the customer and of the card that was saved when the fee was paid; "" if there is
-// none.
+// card returns Stripe's ids of the customer and of the card that paid the fee; "" if there is none.
 func (p *Provider) card(ctx context.Context, feePaymentID id.ID) (customer, method string, err error) {
 	fee, err := p.store.load(ctx, feePaymentID)
 	if err != nil || fee == nil {
@@ -178,8 +174,7 @@ func (p *Provider) charge(ctx context.Context, known *record, o *item, r payment
 	}
 	next := attempt{number: r.Attempt, intent: o.number, try: 1, before: latestCharge(now.intent), sentAt: p.clock.Now()}
 	if a != nil && a.intent == o.number {
-		// The newest charge at Stripe is newer than the stored one, so it is this attempt's, and learn has just stored
-		// its answer.
+		// A charge newer than the stored one is this attempt's, and learn has just stored its answer.
 		if latestCharge(now.intent) != a.before {
 			return out, false, nil
 		}
@@ -230,8 +225,7 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 		return out, false, err
 	case now.status == paid:
 		return out, false, nil
-	// Nothing is charged: meanwhile the intent was ended, because the tenant requested a payment page or the payment
-	// was closed.
+	// Nothing is charged: the intent was ended for a payment page or by closing the payment.
 	case now.status == dead:
 		return out, false, answered(errContended)
 	case now.stuck:
@@ -243,8 +237,7 @@ func (p *Provider) confirm(ctx context.Context, known *record, o *item, a attemp
 	return out, err == nil, err
 }
 
-// confirmed stores the result of a charge that Stripe did not refuse at once, from the PaymentIntent that Stripe
-// returned.
+// confirmed stores the result of a charge from the PaymentIntent that Stripe returned.
 func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a attempt,
 	i *stripe.PaymentIntent) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := known.intent(o, i)
@@ -256,15 +249,14 @@ func (p *Provider) confirmed(ctx context.Context, known *record, o *item, a atte
 	case now.stuck:
 		return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentOpen, Ref: o.ref}, true, nil
 	}
-	// The status requires_action of a PaymentIntent means that the bank wants the tenant to authenticate, so the
-	// charge is refused for now.
+	// The status requires_action means that the bank wants the tenant to authenticate.
 	a.failure, a.refusal = codeAuthentication, paymentports.ChargeRefusedUntilTenantActs
 	out, err = p.refuse(ctx, known, a)
 	return out, err == nil, err
 }
 
-// declined stores a refusal of the card by its bank. It reads the charge from Stripe, since only the charge
-// contains the bank's advice whether to try again.
+// declined stores a bank's refusal of the card. It reads the charge, which alone contains the bank's advice
+// about a retry.
 func (p *Provider) declined(ctx context.Context, known *record, a attempt,
 	no *responseError) (out paymentports.ProviderPayment, done bool, err error) {
 	advice := ""
@@ -284,8 +276,8 @@ func (p *Provider) declined(ctx context.Context, known *record, a attempt,
 	return out, err == nil, err
 }
 
-// wasted handles an error of Stripe's own that is stored under the Idempotency-Key of an attempt: either the charge
-// has taken effect, or the attempt gets another key.
+// wasted handles a server error that Stripe stored under an attempt's Idempotency-Key: the charge took effect,
+// or the attempt gets another key.
 func (p *Provider) wasted(ctx context.Context, known *record, o *item,
 	a attempt) (out paymentports.ProviderPayment, done bool, err error) {
 	now, err := p.fetch(ctx, known, o)
@@ -299,8 +291,7 @@ func (p *Provider) wasted(ctx context.Context, known *record, o *item,
 	return out, false, p.store.try(ctx, known.id, a)
 }
 
-// refuse stores that an attempt to charge the card was refused, and returns the answer that is stored for the
-// attempt.
+// refuse stores that an attempt to charge the card was refused, and returns the stored answer.
 func (p *Provider) refuse(ctx context.Context, known *record, a attempt) (paymentports.ProviderPayment, error) {
 	if a.try == 0 {
 		a.try, a.sentAt = 1, p.clock.Now()

@@ -10,17 +10,16 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-const listPage = "100" // The most objects that Stripe returns in one page of a list.
+const listPage = "100"
 
-// span returns the query parameters by which Stripe lists only objects that were made at or after the time from
-// and before the time to.
+// span returns the query parameters for objects made at Stripe from one time to before another.
 func span(from, to time.Time) url.Values {
 	return url.Values{"created[gte]": {strconv.FormatInt(from.Unix(), 10)},
 		"created[lt]": {strconv.FormatInt(to.Unix(), 10)}}
 }
 
-// each calls visit for the objects of a list at Stripe, newest first, until visit returns false. read fetches one
-// page of the list and returns its objects and whether there are more. idOf returns the id of an object.
+// each calls visit for the objects of a list at Stripe, newest first, until it returns false. read fetches one
+// page.
 func each[T any](ctx context.Context, query url.Values, read func(context.Context, url.Values) ([]T, bool, error),
 	idOf func(T) string, visit func(T) bool) error {
 	query = maps.Clone(query)

@@ -13,12 +13,11 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// listSlack is the greatest difference between Stripe's clock and this service's clock at which a search by time
-// still finds every object.
+// listSlack is the greatest clock difference to Stripe at which a search by time finds every object.
 const listSlack = 10 * time.Minute
 
-// fetch returns the state at Stripe of a live page or intent, which it first makes there if necessary, and stores
-// the end of one that has ended.
+// fetch returns the state at Stripe of a live page or intent, which it makes there if necessary, and stores its
+// end.
 func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.ref == "" {
 		fresh, err := p.make(ctx, r, o)
@@ -38,8 +37,7 @@ func (p *Provider) fetch(ctx context.Context, r *record, o *item) (seen, error) 
 	return now, p.record(ctx, r, o, now)
 }
 
-// record stores the end of a payment page or intent at Stripe: paid or dead. It stores nothing while the page or
-// intent is live.
+// record stores the end of a payment page or intent at Stripe, paid or dead; nothing while it is live.
 func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) error {
 	o.state = now.status
 	switch now.status {
@@ -52,7 +50,7 @@ func (p *Provider) record(ctx context.Context, r *record, o *item, now seen) err
 	return nil
 }
 
-// look queries Stripe for the state of a payment page or an intent whose id is stored.
+// look queries Stripe for the state of a payment page or intent with a stored id.
 func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.kind == page {
 		var session stripe.CheckoutSession
@@ -69,9 +67,8 @@ func (p *Provider) look(ctx context.Context, r *record, o *item) (seen, error) {
 	return r.intent(o, &found)
 }
 
-// make sends the stored request for a page or an intent, for the first time or again, and stores Stripe's id. It
-// returns the state of an object that this request has made; nil for one that existed before, and for one that was
-// never made and is dead.
+// make sends the stored request for a page or intent and stores Stripe's id; nil for an object that existed
+// before or was never made.
 func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) {
 	now := p.clock.Now()
 	if now.Sub(o.firstAt) >= keyLife {
@@ -122,9 +119,8 @@ func (p *Provider) make(ctx context.Context, r *record, o *item) (*seen, error) 
 	return &state, nil
 }
 
-// find searches Stripe's lists for the page or intent of a request that can no longer be repeated under its
-// Idempotency-Key. Stripe's lists are current, and every object has its payment's id in the metadata. over reports
-// whether the request can no longer take effect: true means that an object which is not found was never made.
+// find searches Stripe's lists for the page or intent of a request too old to repeat under its Idempotency-Key.
+// over reports that an object which is not found was never made.
 func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) error {
 	between := span(o.firstAt.Add(-listSlack), p.clock.Now().Add(listSlack))
 	ref := ""
@@ -153,12 +149,12 @@ func (p *Provider) find(ctx context.Context, r *record, o *item, over bool) erro
 	return p.store.bury(ctx, r.id, o)
 }
 
-// errUnanswered is the error for a request to Stripe without a response that is too old to be repeated and too
-// young to be given up.
+// errUnanswered is the error for a request to Stripe without response, too old to be repeated and too young to
+// be given up.
 var errUnanswered = errors.New("stripe: a request was not answered for 22 hours; it is given up after 23")
 
-// end makes sure that a live page or intent can no longer be paid. The returned state is dead, paid, or live for
-// one that cannot be ended at the moment.
+// end makes sure that a live page or intent can no longer be paid. The state stays live if it cannot be ended
+// now.
 func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 	if o.ref == "" {
 		if _, err := p.make(ctx, r, o); err != nil {
@@ -183,8 +179,7 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 			now, err = r.intent(o, &canceled)
 		}
 	}
-	// Query the state again: Stripe refused to end the page or intent, because it has ended, is paid, or is being
-	// paid.
+	// Query the state again, since Stripe refused to end the page or intent.
 	if no := asRefused(err); no != nil && no.definite() {
 		now, err = p.look(ctx, r, o)
 	}
@@ -194,8 +189,7 @@ func (p *Provider) end(ctx context.Context, r *record, o *item) (seen, error) {
 	return now, p.record(ctx, r, o, now)
 }
 
-// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can correct. A
-// request that Stripe processed and refused does not count as an outage of Stripe.
+// failed turns an error of Stripe into service_unavailable, and logs an error that only staff can correct.
 func (p *Provider) failed(ctx context.Context, err error) error {
 	no := asRefused(err)
 	if no == nil {
@@ -211,8 +205,8 @@ func (p *Provider) failed(ctx context.Context, err error) error {
 	return fault.ErrUnavailable.WithCause(no)
 }
 
-// learn stores the refusal of an attempt whose response was lost: if the PaymentIntent at Stripe shows a charge
-// that is newer than the attempt, that charge was the attempt's.
+// learn stores the refusal of an attempt whose response was lost, by a charge at Stripe that is newer than the
+// attempt.
 func (p *Provider) learn(ctx context.Context, known *record, o *item, i *stripe.PaymentIntent) error {
 	a, err := p.store.lastAttempt(ctx, known.id)
 	if err != nil || a == nil || a.answered || a.intent != o.number || latestCharge(i) == a.before ||

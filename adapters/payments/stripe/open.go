@@ -13,11 +13,10 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// maxSteps bounds how often a call about a payment starts again because another process has changed the payment
-// meanwhile.
+// maxSteps bounds how often a call starts again because another process has changed the payment.
 const maxSteps = 8
 
-// errContended is the error for a payment that other processes changed again and again during the call.
+// errContended is the error for a payment that other processes kept changing during the call.
 var errContended = errors.New("stripe: the payment changes too quickly")
 
 // OpenPage returns the address of the payment page at Stripe, which it makes if necessary; the return URL if there is
@@ -47,8 +46,8 @@ func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageReques
 	return paymentports.HostedPage{}, answered(errContended)
 }
 
-// openStep makes one step towards an open payment page. done is true once out has the address of the page or the
-// return URL, and false if another step is needed.
+// openStep makes one step towards an open payment page; done reports whether out is its address or the return
+// URL.
 func (p *Provider) openStep(ctx context.Context, known *record,
 	r *paymentports.HostedPageRequest) (out paymentports.HostedPage, done bool, err error) {
 	back := paymentports.HostedPage{Ref: known.ref(), URL: r.ReturnURL}
@@ -57,7 +56,7 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 	case known.closed, known.paidRef != "":
 		return back, true, nil
 	case o == nil && known.kind == deposit.PaymentKindFee && known.lastPage() != nil:
-		// The payment page of a fee is never replaced by another page, so this fee can no longer be paid.
+		// A fee's payment page is never replaced, so this fee can no longer be paid.
 		return back, true, nil
 	case o == nil:
 		return out, false, p.addPage(ctx, known, *r)
@@ -80,16 +79,15 @@ func (p *Provider) openStep(ctx context.Context, known *record,
 		// Stripe refused the e-mail address: request the page without it, so that the tenant can type another one there.
 		r.Email = ""
 	case o.refusal != nil && o.refusal.param == paramEnd:
-		// Stripe refused to repeat a request because its payment page would by now live too short; the next step
-		// requests another page.
+		// Stripe refused to repeat the request because its page would live too short; the next step requests another.
 	case o.refusal != nil:
 		return out, false, p.failed(ctx, o.refusal)
 	}
 	return out, false, nil
 }
 
-// stillOpen returns a payment page and whether it is still open: false if another process closed the payment while
-// the page was made, and so ended the page too.
+// stillOpen returns a payment page and whether it is open: another process may have closed the payment
+// meanwhile.
 func (p *Provider) stillOpen(ctx context.Context, known *record,
 	out paymentports.HostedPage) (paymentports.HostedPage, bool, error) {
 	again, err := p.store.load(ctx, known.id)
@@ -100,8 +98,8 @@ func (p *Provider) stillOpen(ctx context.Context, known *record,
 	return out, !again.closed && o != nil && o.state == live && o.ref == out.Ref, nil
 }
 
-// addPage stores another payment page, which will then be made at Stripe. It returns no error if another process
-// has stored one first.
+// addPage stores another payment page, to be made at Stripe. It is no error if another process stored one
+// first.
 func (p *Provider) addPage(ctx context.Context, known *record, r paymentports.HostedPageRequest) error {
 	now := p.clock.Now()
 	number := known.next(page)
@@ -120,8 +118,8 @@ func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentp
 	}
 	o := known.current()
 	if o == nil || (o.state == paid && known.kind != deposit.PaymentKindFee) || (o.kind == intent && o.ref == "") {
-		// Stripe need not be queried: the payment has ended, or nothing was charged, since a charge is sent only once
-		// the intent has an id. A paid fee is queried all the same, for its time of payment.
+		// The payment has ended, or no charge was sent. A paid fee is queried at Stripe all the same, for its time of
+		// payment.
 		return p.answer(ctx, known)
 	}
 	now, err := p.fetch(ctx, known, o)
@@ -138,8 +136,7 @@ func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentp
 	return p.answer(ctx, known)
 }
 
-// answer returns the state of a payment from the adapter's tables. The payment has no open page and no charge in
-// progress.
+// answer returns the state of a payment from the adapter's tables.
 func (p *Provider) answer(ctx context.Context, known *record) (paymentports.ProviderPayment, error) {
 	switch {
 	case known.paidRef != "":
@@ -159,7 +156,6 @@ func (p *Provider) answer(ctx context.Context, known *record) (paymentports.Prov
 	return paymentports.ProviderPayment{Status: paymentports.ProviderPaymentClosed, Ref: known.ref()}, nil
 }
 
-// ClosePayment closes a payment so that it can no longer be paid, and ends its page or intent at Stripe.
 func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	if err := p.store.shut(ctx, paymentID, p.clock.Now()); err != nil {
 		return paymentports.ProviderPayment{}, err

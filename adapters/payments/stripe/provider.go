@@ -34,13 +34,10 @@ type Options struct {
 	WebhookSecret secret.Text
 	// BaseURL is the setting STRIPE_API_BASE; "" means Stripe's own address.
 	BaseURL string
-	// Transport sends the requests to Stripe; nil means a transport with the time and connection limits of this
-	// package.
+	// Transport sends the requests to Stripe; nil means one with the limits of this package.
 	Transport http.RoundTripper
 }
 
-// Provider takes payments with Stripe, handles Stripe's callbacks, reads Stripe's records of payments, erases
-// saved cards, and checks the access to Stripe.
 type Provider struct {
 	store   store
 	api     api
@@ -50,7 +47,6 @@ type Provider struct {
 	live    bool
 }
 
-// New makes the Stripe adapter without sending a request.
 func New(o Options) *Provider {
 	if o.Transport == nil {
 		o.Transport = transport()
@@ -80,7 +76,7 @@ func client(t http.RoundTripper) *http.Client {
 	}
 }
 
-// transport makes the transport of requests to Stripe. It ignores the proxy settings of the environment.
+// transport makes the transport of requests to Stripe, without the environment's proxy.
 func transport() *http.Transport {
 	return &http.Transport{
 		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout,
@@ -90,13 +86,12 @@ func transport() *http.Transport {
 	}
 }
 
-// IsLiveKey reports whether a secret key of Stripe moves real money: true for sk_live_… and rk_live_…, otherwise
-// false.
+// IsLiveKey reports whether a secret key of Stripe moves real money (sk_live_…, rk_live_…).
 func IsLiveKey(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_live_") || strings.HasPrefix(key.Reveal(), "rk_live_")
 }
 
-// IsTestKey reports whether a secret key of Stripe is of test mode: true for sk_test_… and rk_test_…, otherwise false.
+// IsTestKey reports whether a secret key of Stripe is of test mode (sk_test_…, rk_test_…).
 func IsTestKey(key secret.Text) bool {
 	return strings.HasPrefix(key.Reveal(), "sk_test_") || strings.HasPrefix(key.Reveal(), "rk_test_")
 }

@@ -32,7 +32,6 @@ var refundFailures = map[string]bool{
 	"declined": true, "merchant_request": true, "charge_for_pending_refund_disputed": true,
 }
 
-// refundRow is a row of the table stripe_refunds.
 type refundRow struct {
 	payment         id.ID
 	amount          money.Cents
@@ -102,7 +101,7 @@ func refundFailure(code, otherwise string) string {
 	return otherwise
 }
 
-// sendRefund sends the stored request for a refund to Stripe, for the first time or again, and stores the result.
+// sendRefund sends the stored request for a refund to Stripe and stores the result.
 func (p *Provider) sendRefund(ctx context.Context, r paymentports.RefundRequest, row *refundRow) error {
 	now := p.clock.Now()
 	if now.Sub(row.firstAt) >= keyLife {
@@ -139,9 +138,8 @@ func (p *Provider) sendRefund(ctx context.Context, r paymentports.RefundRequest,
 	return p.failed(ctx, no)
 }
 
-// findRefund searches Stripe for a refund whose request can no longer be repeated under its Idempotency-Key. over
-// reports whether the request can no longer take effect: true means that a refund which is not found is requested
-// under another key.
+// findRefund searches Stripe for a refund whose request is too old to repeat. over reports that a refund which
+// is not found is requested under another key.
 func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest, row *refundRow, over bool) error {
 	paid, err := p.store.load(ctx, r.PaymentID)
 	if err != nil {
@@ -168,7 +166,7 @@ func (p *Provider) findRefund(ctx context.Context, r paymentports.RefundRequest,
 		[16]byte(r.RefundID), p.clock.Now(), row.number)
 }
 
-// refund returns a stored refund from the table stripe_refunds; nil if there is none.
+// refund returns a stored refund from the table stripe_refunds; nil if none.
 func (s store) refund(ctx context.Context, refundID id.ID) (*refundRow, error) {
 	var r refundRow
 	err := s.pool.QueryRow(ctx,
@@ -198,13 +196,13 @@ func (s store) addRefund(ctx context.Context, r paymentports.RefundRequest, requ
 	return s.refund(ctx, r.RefundID)
 }
 
-// refunded stores the result of a refund: Stripe's id of the refund, or the code with which Stripe refused it.
+// refunded stores the result of a refund: Stripe's id, or the code with which Stripe refused it.
 func (s store) refunded(ctx context.Context, refundID id.ID, ref, failure string) error {
 	return s.exec(ctx, `UPDATE stripe_refunds SET ref = $2, failure = $3 WHERE id = $1 AND ref = '' AND failure = ''`,
 		[16]byte(refundID), ref, failure)
 }
 
-// check returns errForeign unless a response of Stripe is about the refund that this row of stripe_refunds holds.
+// check returns errForeign unless Stripe's response is about the refund of this row.
 func (row *refundRow) check(refundID id.ID, r *stripe.Refund) error {
 	if r.Object != "refund" || !named(r.ID, "re_", row.ref) || r.Metadata[metaRefund] != refundID.String() ||
 		money.Cents(r.Amount) != row.amount || r.Currency != currency {

@@ -75,16 +75,15 @@ var refusals = map[string]paymentports.ChargeRefusalKind{
 	"do_not_try_again":                 paymentports.ChargeRefusedForGood,
 }
 
-// advices maps the card network's advice after a refused charge to the kind of refusal. The advice takes
-// precedence over the decline code.
+// advices maps the card network's advice, which takes precedence over the decline code, to the kind of refusal.
 var advices = map[string]paymentports.ChargeRefusalKind{
 	string(stripe.ChargeOutcomeAdviceCodeTryAgainLater):   paymentports.ChargeRefusedForNow,
 	string(stripe.ChargeOutcomeAdviceCodeConfirmCardData): paymentports.ChargeRefusedUntilTenantActs,
 	string(stripe.ChargeOutcomeAdviceCodeDoNotTryAgain):   paymentports.ChargeRefusedForGood,
 }
 
-// classify returns, for a refused charge, the failure code (one of a closed list) and the kind of refusal: whether
-// and by whom the charge may be tried again.
+// classify returns the failure code and the kind of a charge's refusal: whether and by whom it may be tried
+// again.
 func classify(code, decline, advice string) (failure string, refusal paymentports.ChargeRefusalKind) {
 	failure = codeDeclined
 	for _, told := range []string{decline, code} {

@@ -14,28 +14,26 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// Keys of the metadata of every object that the adapter makes at Stripe. By them, the comparison with Stripe's
-// records finds the payment of an object.
+// Keys of the metadata of every object at Stripe, by which its payment is found.
 const (
-	metaPayment = "payment_id" // The id of the payment that an object at Stripe belongs to, pay_….
-	metaDeposit = "deposit_id" // The id of the deposit that an object at Stripe belongs to, dep_….
-	metaObject  = "object"     // Kind and number of the object at Stripe, such as page:1 or intent:2.
-	metaRefund  = "refund_id"  // The UUID of the refund that an object at Stripe belongs to.
+	metaPayment = "payment_id"
+	metaDeposit = "deposit_id"
+	metaObject  = "object" // Kind and number of the object at Stripe, such as page:1 or intent:2.
+	metaRefund  = "refund_id"
 )
 
 const (
 	currency = "eur"
 	paramEnd = "expires_at"
-	// pageLife is how long a payment page at Stripe lives unless it is closed. Stripe allows 24 hours at most, by its
-	// own clock.
+	// pageLife is how long a payment page at Stripe lives; Stripe allows 24 hours.
 	pageLife = 23 * time.Hour
 	// leastLife is the shortest life of a payment page. Stripe requires 30 minutes from the arrival of the request.
 	leastLife = 31 * time.Minute
 	// keyLife is how long a request to Stripe is repeated under its Idempotency-Key. Stripe remembers a key for at
 	// least 24 hours.
 	keyLife = 22 * time.Hour
-	// lateness is the age at which a request to Stripe without a response can no longer take effect. The hour after
-	// keyLife lets a process finish that read the clock just before keyLife ended.
+	// lateness is the age from which an unanswered request to Stripe takes no effect, an hour above keyLife for
+	// processes that read the clock just before.
 	lateness = 23 * time.Hour
 )
 
@@ -49,11 +47,9 @@ const (
 	customersPath = "/v1/customers"
 )
 
-// locales maps the service's languages to the locales of Stripe's payment pages.
 var locales = map[string]string{"en": "en", "fr": "fr", "de": "de", "es": "es", "it": "it", "nl": "nl", "pt": "pt"}
 
-// localeOf returns Stripe's locale for a language tag such as fr-BE; for a language that is not listed, auto, by
-// which Stripe uses the browser's language.
+// localeOf returns Stripe's locale for a language tag such as fr-BE; auto, the browser's language, for others.
 func localeOf(tag string) string {
 	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if known, ok := locales[language]; ok {
@@ -67,17 +63,16 @@ func metadata(paymentID, depositID id.ID, object string) map[string]string {
 		metaObject: object}
 }
 
-// encode writes the parameters of a request as a form. The text is stored and sent again byte by byte, since Stripe
-// refuses other parameters under the same Idempotency-Key.
+// encode writes a request's parameters as a form, which is stored and sent again byte by byte under the same
+// Idempotency-Key.
 func encode(params any) string {
 	values := &form.Values{}
 	form.AppendTo(values, params)
 	return values.Encode()
 }
 
-// pageRequest returns the parameters of a request for a payment page. The page of a fee saves the card for later
-// charges. A saved card needs a customer, which Checkout does not create by default in payment mode, and strong
-// authentication, which shifts the liability for fraud to the bank.
+// pageRequest returns the request for a payment page. A fee's page saves the card, which needs a customer and
+// strong authentication.
 func pageRequest(r paymentports.HostedPageRequest, number int, now time.Time) string {
 	names := metadata(r.PaymentID, r.DepositID, nameOf(page, number))
 	params := &stripe.CheckoutSessionParams{
@@ -116,8 +111,7 @@ func pageRequest(r paymentports.HostedPageRequest, number int, now time.Time) st
 	return encode(params)
 }
 
-// pageEnd returns the time at which Stripe closes the payment page: the wanted time, within the bounds that Stripe
-// sets.
+// pageEnd returns the time at which Stripe closes the payment page, within Stripe's bounds.
 func pageEnd(wanted, now time.Time) time.Time {
 	end := now.Add(pageLife)
 	if !wanted.IsZero() && wanted.Before(end) {
@@ -129,7 +123,6 @@ func pageEnd(wanted, now time.Time) time.Time {
 	return end
 }
 
-// intentRequest returns the parameters of a request for a PaymentIntent that is confirmed later.
 func intentRequest(r paymentports.CollectRequest, number int, customer string) string {
 	params := &stripe.PaymentIntentParams{
 		Amount: stripe.Int64(int64(r.Amount)), Currency: stripe.String(currency), Customer: given(customer),
@@ -139,8 +132,8 @@ func intentRequest(r paymentports.CollectRequest, number int, customer string) s
 	return encode(params)
 }
 
-// confirmRequest returns the parameters of a request to charge the saved card without the tenant. A refusal removes
-// the card from the intent, so every such request names the card.
+// confirmRequest returns the request to charge the saved card. It names the card, which a refusal removes from
+// the intent.
 func confirmRequest(method string) string {
 	return encode(&stripe.PaymentIntentConfirmParams{PaymentMethod: stripe.String(method), OffSession: stripe.Bool(true)})
 }
@@ -152,17 +145,14 @@ func refundRequest(r paymentports.RefundRequest, intent string) string {
 	return encode(params)
 }
 
-// pageKey returns the Idempotency-Key of the n-th payment page of a payment.
 func pageKey(paymentID id.ID, n int) string {
 	return id.Payment.Of(paymentID) + ":page:" + strconv.Itoa(n)
 }
 
-// intentKey returns the Idempotency-Key of the n-th PaymentIntent of a payment.
 func intentKey(paymentID id.ID, n int) string {
 	return numbered(id.Payment.Of(paymentID)+":intent", n)
 }
 
-// refundKey returns the Idempotency-Key of the n-th request for a refund.
 func refundKey(refundID id.ID, n int) string { return numbered(refundID.String()+":refund", n) }
 
 // numbered appends the number n to an Idempotency-Key, unless n is 1.
@@ -182,7 +172,7 @@ func cancelRequest(ref string) request {
 	return request{call: "cancel", method: http.MethodPost, path: intentsPath + "/" + ref + "/cancel"}
 }
 
-// given returns an optional text parameter for stripe-go; nil, which omits the parameter, for an empty text.
+// given returns an optional parameter for stripe-go; nil for an empty text.
 func given(text string) *string {
 	if text == "" {
 		return nil

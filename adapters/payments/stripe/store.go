@@ -26,7 +26,7 @@ const (
 	paid = "paid"
 )
 
-// ObjectKinds and ObjectStates list the kinds and the states of the rows of the table stripe_objects.
+// ObjectKinds and ObjectStates list the values in the table stripe_objects.
 var (
 	ObjectKinds  = []string{page, intent}
 	ObjectStates = []string{live, dead, paid}
@@ -35,11 +35,9 @@ var (
 const uniqueViolation = "23505"
 
 var (
-	// errTaken is the error for a payment that another process has closed, or for which it has made a page or intent.
-	// The caller reads the payment again.
+	// errTaken is the error for a payment that is closed or got another page or intent; the caller reads it again.
 	errTaken = errors.New("stripe: another object of the payment is live")
-	// errKeyReused is the error for a payment that was requested again with another amount: which of the amounts is
-	// meant is unknown.
+	// errKeyReused is the error for a payment that was requested again with another amount.
 	errKeyReused = errors.New("stripe: the id of a payment was used with another amount")
 )
 
@@ -52,7 +50,7 @@ type record struct {
 	createdAt time.Time
 	closed    bool
 	paidRef   string
-	// The time at which a fee was paid, as Stripe reported it a moment ago. It is not stored in the adapter's tables.
+	// When a fee was paid, as Stripe has just reported it; not stored.
 	paidAt   time.Time
 	customer string
 	method   string
@@ -67,14 +65,13 @@ type item struct {
 	ref             string
 	state           string
 	firstAt, lastAt time.Time
-	// The error with which Stripe has just refused for good to make this page or intent. It is not stored.
+	// The error with which Stripe has just refused for good to make this page or intent.
 	refusal *responseError
 }
 
-// nameOf returns the name of a page or intent in its metadata at Stripe: kind and number, such as page:1.
+// nameOf returns the name of a page or intent in its metadata at Stripe, such as page:1.
 func nameOf(kind string, number int) string { return kind + ":" + strconv.Itoa(number) }
 
-// next returns the number of the payment's next page or intent at Stripe.
 func (r *record) next(kind string) int {
 	n := 1
 	for _, o := range r.objects {
@@ -85,7 +82,7 @@ func (r *record) next(kind string) int {
 	return n
 }
 
-// current returns the payment's page or intent that is not dead; nil if there is none.
+// current returns the payment's page or intent that is not dead; nil if none.
 func (r *record) current() *item {
 	for i := range r.objects {
 		if r.objects[i].state != dead {
@@ -95,7 +92,7 @@ func (r *record) current() *item {
 	return nil
 }
 
-// lastPage returns the newest payment page that was made at Stripe; nil if there is none.
+// lastPage returns the newest payment page that was made at Stripe; nil if none.
 func (r *record) lastPage() *item {
 	for i := len(r.objects) - 1; i >= 0; i-- {
 		if r.objects[i].kind == page && r.objects[i].ref != "" {
@@ -105,8 +102,7 @@ func (r *record) lastPage() *item {
 	return nil
 }
 
-// ref returns Stripe's id by which the payment can be found at Stripe: that of the object that was paid, or else
-// of the newest page or intent.
+// ref returns Stripe's id of the object that was paid, or else of the payment's newest page or intent.
 func (r *record) ref() string {
 	if r.paidRef != "" {
 		return r.paidRef
@@ -123,9 +119,8 @@ func (r *record) ref() string {
 // inside.
 type store struct{ pool *pgxpool.Pool }
 
-// load returns a payment with its pages and intents; nil for an unknown payment. A single statement reads
-// stripe_payments and stripe_objects: between two statements another process might store the payment as paid, and
-// it would seem unpaid.
+// load returns a payment with its pages and intents; nil if unknown. One statement reads both tables, or a
+// payment might seem unpaid.
 func (s store) load(ctx context.Context, paymentID id.ID) (*record, error) {
 	rows, err := s.pool.Query(ctx, `
 		SELECT coalesce(p.kind, ''), p.deposit_id, p.amount_cents, p.created_at, p.closed_at IS NOT NULL, p.paid_ref,
@@ -157,7 +152,7 @@ func (s store) load(ctx context.Context, paymentID id.ID) (*record, error) {
 	return found, nil
 }
 
-// begin stores a payment unless it is stored already, and returns its stored record.
+// begin stores a payment unless it is stored, and returns the stored record.
 func (s store) begin(ctx context.Context, r record) (*record, error) {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO stripe_payments (id, kind, deposit_id, amount_cents, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -169,8 +164,7 @@ func (s store) begin(ctx context.Context, r record) (*record, error) {
 	return s.load(ctx, r.id)
 }
 
-// shut marks a payment as closed. An unknown payment is stored as closed, so that a request that arrives later
-// finds it closed.
+// shut marks a payment as closed, also an unknown one, for a request that arrives later.
 func (s store) shut(ctx context.Context, paymentID id.ID, now time.Time) error {
 	_, err := s.pool.Exec(ctx, `
 		INSERT INTO stripe_payments AS p (id, kind, deposit_id, amount_cents, created_at, closed_at)
@@ -184,8 +178,8 @@ func (s store) shut(ctx context.Context, paymentID id.ID, now time.Time) error {
 	return nil
 }
 
-// add stores a page or intent before its request is sent to Stripe. Returns errTaken if the payment is closed or
-// has a page or intent that is not dead.
+// add stores a page or intent before its request is sent to Stripe. Returns errTaken if the payment is closed
+// or has one that is not dead.
 func (s store) add(ctx context.Context, paymentID id.ID, kind string, number int, request string, now time.Time) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		closed := false
@@ -244,8 +238,7 @@ func (s store) pay(ctx context.Context, paymentID id.ID, o *item, ref, customer,
 			UPDATE stripe_payments SET paid_ref = $2, customer = CASE WHEN forgotten_at IS NULL THEN $3 ELSE '' END,
 				method = CASE WHEN forgotten_at IS NULL THEN $4 ELSE '' END
 			WHERE id = $1`, [16]byte(paymentID), ref, customer, method); err != nil {
-			// The payment's row is locked before that of its page or intent, as in add, so that transactions do not
-			// deadlock.
+			// Lock the payment's row first, as in add, so that transactions do not deadlock.
 			return err
 		}
 		_, err := tx.Exec(ctx,
@@ -267,8 +260,7 @@ func (s store) forget(ctx context.Context, paymentID id.ID, now time.Time) error
 		[16]byte(paymentID), now)
 }
 
-// byRef returns the id of the payment that a page, an intent or a charge at Stripe belongs to; the zero id if there
-// is none.
+// byRef returns the id of the payment of a page, intent or charge at Stripe; the zero id if there is none.
 func (s store) byRef(ctx context.Context, ref string) (found id.ID, err error) {
 	err = s.pool.QueryRow(ctx, `
 		SELECT payment_id FROM stripe_objects WHERE ref = $1 AND ref <> ''

@@ -19,7 +19,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// maxLinkTries bounds how often the insert of a link is repeated because a conflicting link was found and then
+// maxLinkTries bounds how often the insert of a link is repeated after a conflict with a link that was then
 // revoked.
 const maxLinkTries = 5
 
@@ -35,12 +35,11 @@ func (r LinkStore) Insert(ctx context.Context, l connect.Link) error {
 			return err
 		}
 	}
-	// Give up: other links of the same account were made and revoked meanwhile. A repeated request probably succeeds.
+	// Give up: the account's links change too quickly. A repeated request probably succeeds.
 	return fault.ErrUnavailable
 }
 
-// conflict returns the error that names the active link with which the new link l conflicts; nil if that link was
-// revoked meanwhile.
+// conflict returns the error that names the active link in conflict with l; nil if it was revoked.
 func (r LinkStore) conflict(ctx context.Context, l connect.Link) error {
 	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
 	if err == nil {
@@ -65,8 +64,8 @@ func (r LinkStore) conflict(ctx context.Context, l connect.Link) error {
 	}
 }
 
-// LockActiveLink returns the active link of an account, or nil. It locks the account first: of two requests that
-// connect an account, the second waits even while there is no link to lock, and then reads the link of the first.
+// LockActiveLink returns the active link of an account, or nil. It locks the account first, so that two
+// requests that connect it wait for each other.
 func (r LinkStore) LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := queries.LockAccount(ctx, pg.In(ctx).QueueingTx(), accountID); err != nil {
 		return nil, err
@@ -134,8 +133,7 @@ func (r LinkStore) LinkedAccounts(ctx context.Context, partnerID id.ID, f accoun
 			AND n.account_id = account_links.account_id
 		AND (n.linked_at, n.id) > (account_links.linked_at, account_links.id))`)
 	l.AfterCursor(page.Cursor)
-	// The account's greatest amount of a deposit is read by a subquery, since for a join Postgres may read all
-	// accounts.
+	// The account's greatest amount is read by a subquery: for a join Postgres may read all accounts.
 	ceiling := `coalesce((SELECT a.max_amount_cents FROM accounts a WHERE a.id = l.account_id), ` +
 		l.AddArgument(int64(r.defaultMax)) + `)`
 	sql := `SELECT l.id, l.partner_id, l.account_id, l.external_id, l.linked_at, l.revoked_at, ` + ceiling + `, l.Fits, l.n

@@ -17,8 +17,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// lastSeenPrecision returns the least time between two writes of a session's last_seen_at: five minutes, or a tenth
-// of the time after which an unused session ends, if that is shorter.
+// lastSeenPrecision returns the least time between two writes of last_seen_at: five minutes, or a tenth of the
+// idle limit if shorter.
 func lastSeenPrecision(idle time.Duration) time.Duration { return min(5*time.Minute, idle/10) }
 
 func (r OperatorStore) Insert(ctx context.Context, o connect.Operator, a connect.Account) error {

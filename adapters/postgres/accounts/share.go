@@ -10,9 +10,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LockLinksShared queues a statement that locks the newest link of each pair of partner and account in share mode, so
-// that the link cannot be revoked before the transaction ends. defaultMax is the greatest amount of a deposit for
-// accounts that have negotiated none.
+// LockLinksShared queues a statement that locks the newest link of each pair against revocation. defaultMax
+// applies to accounts without a negotiated amount.
 func LockLinksShared(t *pg.Tx, pairs []ports.LinkLookupKey, locking sets.RowLocking, defaultMax money.Cents,
 	found func(ports.LinkedAccount)) {
 	t.QueueRows(

@@ -11,7 +11,6 @@ import (
 
 var queries = sqlc.New()
 
-// Stores holds the stores of all tables of accounts.
 type Stores struct {
 	Operators   OperatorStore
 	Sessions    SessionStore
@@ -21,7 +20,6 @@ type Stores struct {
 	Links       LinkStore
 }
 
-// Stores of the tables of accounts. Each implements the interface of its name in package ports/accounts.
 type (
 	OperatorStore   struct{ pg.StoreBase }
 	SessionStore    struct{ pg.StoreBase }
@@ -43,8 +41,8 @@ var (
 	_ accountports.LinkStore       = LinkStore{}
 )
 
-// New makes the stores of the tables of accounts. defaultMax is the greatest amount of a deposit for accounts that
-// have negotiated none.
+// New makes the stores of accounts. defaultMax is the greatest amount of a deposit for accounts that have
+// negotiated none.
 func New(b pg.StoreBase, defaultMax money.Cents) Stores {
 	return Stores{OperatorStore{b}, SessionStore{b}, TokenStore{b}, TwoFactorStore{b}, HalfSignInStore{b}, LinkStore{b,
 		defaultMax}}

@@ -1,6 +1,5 @@
-// Package codec converts between Go types and Postgres types: id.ID and uuid, time.Time and timestamptz. The zero
-// value in Go is NULL in Postgres, so a NOT NULL column refuses a zero id or time. Times are read in UTC. The text
-// of an actor can be read as an actor.Actor; it is written by the actor's String.
+// Package codec converts between Go types and Postgres types, such as id.ID and uuid. A zero value in Go is
+// NULL in Postgres, so a NOT NULL column refuses it. Times are read in UTC.
 package codec
 
 import (
@@ -16,8 +15,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// RegisterTypes adds the conversions of this package to a connection to Postgres. Every pool calls it for each new
-// connection.
+// RegisterTypes adds the conversions of this package to a connection to Postgres, for each new one of a pool.
 func RegisterTypes(_ context.Context, conn *pgx.Conn) error {
 	m := conn.TypeMap()
 	ids := &pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: idCodec{}}

@@ -19,8 +19,7 @@ type newDeposit struct {
 	tokenHash, sealedToken []byte
 }
 
-// depositColumn is a column of the table deposits. field returns the address of the deposit's field into which the
-// column is read; it is nil for a column that no field holds.
+// depositColumn is a column of the table deposits. field is nil for a column that no field holds.
 type depositColumn struct {
 	sets.Column[newDeposit]
 	field func(*deposit.Deposit) any
@@ -35,8 +34,8 @@ func plain[V any](name, array string, field func(*deposit.Deposit) *V) depositCo
 	}
 }
 
-// writtenAs describes a column of the table deposits that is read with the type V of its field and written as a W,
-// for which pgx has an array type.
+// writtenAs describes a column of the table deposits that is read as a V and written as a W, for which pgx has
+// an array type.
 func writtenAs[W, V any](name, array string, field func(*deposit.Deposit) *V, write func(V) W) depositColumn {
 	return depositColumn{
 		Column: sets.Column[newDeposit]{Name: name, Array: array,
@@ -45,7 +44,6 @@ func writtenAs[W, V any](name, array string, field func(*deposit.Deposit) *V, wr
 	}
 }
 
-// depositColumns lists all columns of the table deposits.
 var depositColumns = []depositColumn{
 	plain("id", "uuid[]", func(d *deposit.Deposit) *id.ID { return &d.ID }),
 	plain("reference", "text[]", func(d *deposit.Deposit) *string { return &d.Reference }),
@@ -89,11 +87,10 @@ var depositColumns = []depositColumn{
 	plain("updated_at", "timestamptz[]", func(d *deposit.Deposit) *time.Time { return &d.UpdatedAt }),
 }
 
-// insertedColumns lists the columns that an INSERT of deposits writes: all columns of the table.
 var insertedColumns = pg.ConvertEach(depositColumns, func(c depositColumn) sets.Column[newDeposit] { return c.Column })
 
-// freshValues maps the columns whose values are alike in all new deposits (deposit.New) to their SQL. A statement
-// that contains these values needs no arrays for a third of the columns.
+// freshValues maps the columns whose values are alike in all new deposits (deposit.New) to their SQL, which
+// saves arrays.
 var freshValues = map[string]string{
 	"status": "'pending'", "status_reason": "''", "version": "1", "captured_cents": "0", "checkout_started_at": "NULL",
 	"activated_at": "NULL",
@@ -101,8 +98,8 @@ var freshValues = map[string]string{
 	"updated_at": "n.created_at",
 }
 
-// isFresh reports whether a deposit is as deposit.New makes it, so that freshValues are the values of its columns;
-// otherwise false.
+// isFresh reports whether a deposit is as deposit.New makes it, so that freshValues are the values of its
+// columns.
 func isFresh(d *deposit.Deposit) bool {
 	return d.Status == deposit.Pending && d.StatusReason == "" && d.Version == 1 && d.CapturedAmount == 0 &&
 		d.CheckoutStartedAt.IsZero() &&

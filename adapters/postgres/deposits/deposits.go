@@ -53,8 +53,7 @@ func (r DepositStore) LockRowByToken(ctx context.Context, checkoutToken secret.T
 	return ReloadMissingClient(ctx, pg.In(ctx), r.Sealer, d)
 }
 
-// StoreTransition queues the storing of a transition. ErrStaleVersion is returned by the next statement that waits for
-// an answer, or by WithinTx.
+// StoreTransition queues the storing of a transition; ErrStaleVersion is returned when the statement is sent.
 func (r DepositStore) StoreTransition(ctx context.Context, d *deposit.Deposit, step deposit.Transition) error {
 	StoreTransitions(pg.In(ctx), []ports.DepositTransition{{Deposit: d, Transition: step}})
 	return nil
@@ -80,9 +79,8 @@ func (r DepositStore) DepositByToken(ctx context.Context, checkoutToken secret.T
 		r.Sealer)
 }
 
-// Deposits returns a page of the deposits that match a filter. The list reads the index of the narrowest filter.
-// The status is compared row by row: with an index of statuses every transition would have to write an entry to
-// every index.
+// Deposits returns a page of deposits by the index of the narrowest filter. Statuses are compared row by row,
+// since an index of them would burden every transition.
 func (r DepositStore) Deposits(ctx context.Context, f depositports.DepositFilter,
 	page ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 	if f.ExternalID != "" && f.AccountID.IsZero() && !f.PartnerID.IsZero() {
@@ -108,9 +106,8 @@ func (r DepositStore) Deposits(ctx context.Context, f depositports.DepositFilter
 	return found, r.setPartnerLeft(ctx, found.Items)
 }
 
-// setPartnerLeft sets the field PartnerLeft of deposits, which is true if the partner has lost its link to the
-// account. Only deposits that operators made need a query of links, and few lists have any; as a column of the
-// list, the links made each list 10 % slower.
+// setPartnerLeft sets PartnerLeft of deposits: whether the partner has lost its link. As a column, it made each
+// list 10 % slower.
 func (r DepositStore) setPartnerLeft(ctx context.Context, deposits []*deposit.Deposit) error {
 	var ofDashboard []*deposit.Deposit
 	var accounts []id.ID
@@ -126,7 +123,7 @@ func (r DepositStore) setPartnerLeft(ctx context.Context, deposits []*deposit.De
 	if err != nil {
 		return err
 	}
-	linked := make(map[id.ID]id.ID, len(links)) // Ids of the linked partners, by the ids of their accounts.
+	linked := make(map[id.ID]id.ID, len(links))
 	for _, l := range links {
 		linked[l.AccountID] = l.PartnerID
 	}
@@ -136,7 +133,6 @@ func (r DepositStore) setPartnerLeft(ctx context.Context, deposits []*deposit.De
 	return nil
 }
 
-// depositList describes the SQL query of the list of deposits that match a filter: index, conditions and order.
 func depositList(f depositports.DepositFilter) *lists.PageQuery {
 	l := &lists.PageQuery{Table: "deposits", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	ofPartner := !f.PartnerID.IsZero()
@@ -144,8 +140,7 @@ func depositList(f depositports.DepositFilter) *lists.PageQuery {
 	case !f.ClientID.IsZero():
 		l.Where("client_id = ?", f.ClientID)
 		f.ClientID = id.ID{}
-		// A partner that has lost its link does not receive the client in responses any more, and so must not find
-		// deposits by the client either.
+		// A partner without a link must not find deposits by a client that responses hide from it.
 		if ofPartner {
 			l.Filter("NOT " + PartnerLeftSQL(l.Table))
 		}
@@ -155,8 +150,7 @@ func depositList(f depositports.DepositFilter) *lists.PageQuery {
 		l.Where("rental_contract <> '' AND rental_contract = ? AND partner_id = ?", f.RentalContract, f.PartnerID)
 		f.RentalContract, f.PartnerID = "", id.ID{}
 	case !f.AccountID.IsZero():
-		// A partner that never had a link to the account has no deposit there, so this condition ends the query without
-		// reading deposits.
+		// A partner that never had a link has no deposit there: the query ends without reading deposits.
 		if ofPartner {
 			l.Where("EXISTS (SELECT FROM account_links WHERE partner_id = ? AND account_id = ? AND ? IN ('', external_id))",
 				f.PartnerID, f.AccountID, f.ExternalID)
@@ -217,8 +211,7 @@ func (s DueDepositFinder) ElapsedCovers(ctx context.Context, at time.Time, limit
 	return queries.ElapsedCoverages(ctx, s.DB, at, limit)
 }
 
-// dropStaleTimers deletes due timers of deposits that no longer need them. Otherwise such timers would fill each
-// page of due timers that is read.
+// dropStaleTimers deletes due timers that deposits no longer need, which would fill each page of due timers.
 func (s DueDepositFinder) dropStaleTimers(ctx context.Context, kind string, at time.Time, limit int) error {
 	for {
 		n, err := queries.DropStaleTimers(ctx, s.DB, kind, at, limit)
@@ -238,5 +231,4 @@ func (r DepositStore) History(ctx context.Context, depositID id.ID) ([]deposit.T
 		err
 }
 
-// CountWaitingReads returns the number of reads of deposits that wait to be made in a batch.
 func (r DepositStore) CountWaitingReads() int { return r.reads.queue.CountWaiting("") }

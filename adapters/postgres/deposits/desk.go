@@ -17,8 +17,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// DashboardDeposits returns a page of an account's deposits for the dashboard. A search text is looked up in its
-// indexes first (ADR 0012); any other list reads the index of its narrowest filter.
+// DashboardDeposits returns a page of an account's deposits. A search text is looked up in its indexes first
+// (ADR 0012).
 func (s DashboardQueries) DashboardDeposits(ctx context.Context, f depositports.DashboardFilter,
 	page ports.Page) (ports.ListPage[*deposit.Deposit], error) {
 	var none ports.ListPage[*deposit.Deposit]
@@ -81,7 +81,7 @@ func narrowed(f depositports.DashboardFilter) (depositports.DashboardFilter, boo
 	return f, true
 }
 
-// deskList describes the SQL query of an account's list of deposits. sought is the result of a search for a text.
+// deskList describes the query of an account's deposits. sought is the result of a search for a text.
 func deskList(l *lists.PageQuery, f depositports.DashboardFilter, page ports.Page, sought *search) *lists.PageQuery {
 	l.Where("account_id = ?", f.AccountID)
 	switch {
@@ -93,7 +93,7 @@ func deskList(l *lists.PageQuery, f depositports.DashboardFilter, page ports.Pag
 		l.Where("id = ANY (?::uuid[])", sought.ids)
 	}
 	within := l.Where
-	if !f.SortedByStay() { // The index that the list of deposits reads does not contain stays, so compare them by row.
+	if !f.SortedByStay() { // The index of the list does not contain stays, so compare them by row.
 		within = l.Filter
 	}
 	if !f.Stay.From.IsZero() {
@@ -101,7 +101,7 @@ func deskList(l *lists.PageQuery, f depositports.DashboardFilter, page ports.Pag
 	}
 	if !f.Stay.To.IsZero() &&
 		(!f.SortedByStay() || page.Back || page.Cursor.IsZero() || !page.Cursor.At.Before(f.Stay.To)) {
-		// Omit this condition where the cursor's condition implies it: both together would mislead Postgres's planner.
+		// Omit this condition where the cursor's implies it: both together would mislead Postgres's planner.
 		within("contract_start_at < ?", f.Stay.To)
 	}
 	if len(f.Statuses) > 0 {
@@ -129,7 +129,7 @@ func statusTexts(statuses []deposit.Status) []string {
 	return pg.ConvertEach(statuses, func(s deposit.Status) string { return string(s) })
 }
 
-// open reports whether the table open_deposits contains every deposit of the filtered list; otherwise false.
+// open reports whether the table open_deposits contains every deposit of the filtered list.
 func open(f depositports.DashboardFilter) bool {
 	return f.View.Statuses() != nil || len(f.Statuses) > 0 && !slices.ContainsFunc(f.Statuses, deposit.Status.Final)
 }
@@ -149,8 +149,7 @@ func openRows(l *lists.PageQuery, f depositports.DashboardFilter, rest string) s
 	return "(" + strings.Join(parts, " UNION ALL ") + ") AS o"
 }
 
-// fewOpen returns the ids of the open deposits that match a filter, if they may be few among the rows that the list
-// would read otherwise. It returns nil if they are not few, or are more than maxFound and so frequent in the list.
+// fewOpen returns the ids of the open deposits that match a filter; nil if they are too many to be worth it.
 func (s DashboardQueries) fewOpen(ctx context.Context, f depositports.DashboardFilter, sought *search) ([]id.ID,
 	error) {
 	if !open(f) || sought != nil && !sought.frequent ||
@@ -177,7 +176,6 @@ func (s DashboardQueries) fewOpen(ctx context.Context, f depositports.DashboardF
 	return append([]id.ID{}, ids...), nil
 }
 
-// openDeposits returns the SQL of a page of the list of deposits whose ids are in the table open_deposits.
 func openDeposits(l *lists.PageQuery, f depositports.DashboardFilter, page ports.Page) string {
 	rest := ""
 	if !page.Cursor.IsZero() {
@@ -196,8 +194,8 @@ func openDeposits(l *lists.PageQuery, f depositports.DashboardFilter, page ports
 		") AS o JOIN deposits d ON d.id = o.deposit_id)"
 }
 
-// CountByView returns the number of an account's deposits in each view of the dashboard. From each index it reads no
-// more rows than most.
+// CountByView counts an account's deposits in each view of the dashboard. It reads no more rows of an index
+// than most.
 func (s DashboardQueries) CountByView(ctx context.Context, accountID id.ID, ending time.Time,
 	most int) (map[depositports.ListView]int, error) {
 	limit := " LIMIT " + strconv.Itoa(most)

@@ -93,9 +93,8 @@ func aeadOf(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// nonceOf returns the nonce with which a piece of a file is encrypted. It contains the piece's number and whether
-// it is the last, so pieces that were swapped, left out or cut off cannot be decrypted. Each file has a key of its
-// own, so no nonce is used twice with a key.
+// nonceOf returns the nonce of a piece of a file: its number and whether it is the last, so that swapped,
+// missing or cut-off pieces do not decrypt.
 func nonceOf(n int, last bool) []byte {
 	nonce := make([]byte, 12)
 	binary.BigEndian.PutUint32(nonce, uint32(n))
@@ -105,7 +104,7 @@ func nonceOf(n int, last bool) []byte {
 	return nonce
 }
 
-// contentReader reads and decrypts the content of a file piece by piece, each by a statement of its own.
+// contentReader reads and decrypts the content of a file piece by piece.
 type contentReader struct {
 	ctx    context.Context
 	db     pg.DB
@@ -116,7 +115,6 @@ type contentReader struct {
 	last   bool
 }
 
-// Read reads the decrypted content of the file.
 func (r *contentReader) Read(p []byte) (int, error) {
 	for len(r.piece) == 0 {
 		if r.last {

@@ -24,8 +24,8 @@ var (
 		AND ($3::uuid IS NULL OR EXISTS (SELECT FROM clients WHERE id = $3)))::int`
 )
 
-// insertDeposits returns the SQL statement that inserts deposits with their timers. arrays lists the columns whose
-// values are passed as arrays.
+// insertDeposits returns the SQL that inserts deposits with their timers. arrays lists the columns passed as
+// arrays.
 func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string {
 	values := pg.ConvertEach(insertedColumns, func(c sets.Column[newDeposit]) string {
 		for _, given := range arrays {
@@ -42,9 +42,8 @@ func insertDeposits(arrays []sets.Column[newDeposit], onConflict string) string 
 	INSERT INTO deposit_timers (kind, due_at, deposit_id) SELECT 'checkout', made.checkout_expires_at, made.id FROM made`
 }
 
-// InsertDeposits queues the insert of deposits with their timers. The transaction must have locked the rows to
-// which the deposits refer, since the database does not check these references. If a deposit's reference is taken,
-// the transaction fails with ports.ErrReferenceTaken.
+// InsertDeposits queues the insert of deposits with their timers. The transaction must have locked the rows
+// that they refer to. Fails with ports.ErrReferenceTaken.
 func InsertDeposits(t *pg.Tx, sealer pg.TextCipher, deposits []ports.NewDeposit) error {
 	rows, err := newDeposits(sealer, deposits)
 	if err != nil {
@@ -59,9 +58,8 @@ func InsertDeposits(t *pg.Tx, sealer pg.TextCipher, deposits []ports.NewDeposit)
 	return nil
 }
 
-// InsertDeposit inserts a deposit with its timers, and calls inserted: with true if the deposit was inserted, with
-// false if its reference is taken. If the account, the partner or the client does not exist, the transaction fails
-// with ErrRelatedRowMissing.
+// InsertDeposit inserts a deposit with its timers and calls inserted: with false if its reference is taken.
+// Fails with ErrRelatedRowMissing.
 func InsertDeposit(t *pg.Tx, sealer pg.TextCipher, d ports.NewDeposit, inserted func(bool)) error {
 	rows, err := newDeposits(sealer, []ports.NewDeposit{d})
 	if err != nil {
@@ -84,7 +82,6 @@ func InsertDeposit(t *pg.Tx, sealer pg.TextCipher, d ports.NewDeposit, inserted 
 // exist.
 var ErrRelatedRowMissing = errors.New("postgres: the account, the partner or the client of a deposit does not exist")
 
-// newDeposits adds to deposits the hashes and the ciphertexts of their checkout tokens.
 func newDeposits(sealer pg.TextCipher, deposits []ports.NewDeposit) ([]newDeposit, error) {
 	rows := make([]newDeposit, len(deposits))
 	for i, d := range deposits {
@@ -97,8 +94,8 @@ func newDeposits(sealer pg.TextCipher, deposits []ports.NewDeposit) ([]newDeposi
 	return rows, nil
 }
 
-// HashCheckoutToken returns the SHA-256 of a checkout token, by which the token's deposit is found. The token is random
-// enough for a fast hash.
+// HashCheckoutToken returns the SHA-256 of a checkout token, by which the token's deposit is found; it is
+// random enough for a fast hash.
 func HashCheckoutToken(token secret.Text) []byte {
 	h := sha256.Sum256([]byte(token.Reveal()))
 	return h[:]

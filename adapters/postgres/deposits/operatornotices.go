@@ -21,9 +21,8 @@ func (s OperatorNoticeStore) DueSecuredNotices(ctx context.Context, limit int) (
 	return queries.SecuredDue(ctx, s.DB, limit)
 }
 
-// SQL about covers that end soon. dueCovers selects the covers d of an account a that end soon. due is the
-// condition that the account's operator gets a mail about them: at least one of them is new since the last mail,
-// and that mail is not of today.
+// SQL about covers that end soon. The operator gets a mail if one is new since the last mail, at most once a
+// day.
 const (
 	dueCovers = ` FROM open_deposits d WHERE d.account_id = a.id AND d.status = 'active' AND d.ends_at > $1
 		AND d.ends_at < $2`
@@ -45,14 +44,13 @@ func (s OperatorNoticeStore) AccountsWithEndingCovers(ctx context.Context, r dep
 	return found, pg.Translate(err)
 }
 
-// AddSecuredNotice stores that the operator is to get a mail about a secured deposit. A deposit is secured once in its
-// life.
+// AddSecuredNotice stores that the operator is to get a mail about a secured deposit.
 func (s OperatorNoticeStore) AddSecuredNotice(ctx context.Context, depositID id.ID, at time.Time) error {
 	return queries.InsertSecuredNotice(ctx, pg.In(ctx).QueueingTx(), depositID, at)
 }
 
-// TakeSecuredNotice deletes the notice about a secured deposit and returns what its mail needs. A second dispatcher
-// waits for the first one at the DELETE and then finds no row, so the mail is sent once.
+// TakeSecuredNotice deletes the notice about a secured deposit and returns what its mail needs; a second
+// dispatcher finds no row.
 func (s OperatorNoticeStore) TakeSecuredNotice(
 	ctx context.Context, depositID id.ID,
 ) (about depositports.SecuredMailData, ok bool, err error) {
@@ -73,9 +71,8 @@ func (s OperatorNoticeStore) TakeSecuredNotice(
 	}, err == nil, err
 }
 
-// TakeEndingCovers marks an account's mail about ending covers as sent and returns what the mail needs. It inserts or
-// locks the row of cover_mails first: a second dispatcher waits there, and then finds that the mail was sent
-// today.
+// TakeEndingCovers marks an account's mail about ending covers as sent and returns what it needs. A row lock
+// keeps a second dispatcher from sending it too.
 func (s OperatorNoticeStore) TakeEndingCovers(
 	ctx context.Context, accountID id.ID, round depositports.EndingCoverQuery, limit int,
 ) (about depositports.EndingCoversMailData, ok bool, err error) {

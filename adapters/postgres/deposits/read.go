@@ -13,8 +13,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// SelectDepositSQL is the SQL that reads deposits with the partner's name, and with the client unless the client was
-// erased. ScanDeposit scans its rows.
+// SelectDepositSQL is the SQL that reads deposits with partner and client. ScanDeposit scans its rows.
 var SelectDepositSQL = SelectDepositsSQL("deposits", "")
 
 // SelectDepositsSQL returns the SQL of SelectDepositSQL over a table expression that has the columns of the table
@@ -30,16 +29,14 @@ func SelectDepositsSQL(source, more string) string {
 		LEFT JOIN clients c ON c.id = d.client_id AND c.erased_at IS NULL`
 }
 
-// PartnerLeftSQL returns the SQL expression for the field PartnerLeft of a deposit in the table d: true if the partner
-// of a dashboard's deposit has lost its link to the account; otherwise false. The link is read by the account,
-// since a single index then serves the query whatever the statistics are.
+// PartnerLeftSQL returns the SQL of PartnerLeft for a deposit in the table d: whether its partner has lost the
+// link to the account.
 func PartnerLeftSQL(d string) string {
 	return `(` + d + `.partner_id IS NOT NULL AND NOT ` + d + `.by_partner_api AND ` + d + `.partner_id IS DISTINCT FROM
 		(SELECT l.partner_id FROM account_links l WHERE l.account_id = ` + d + `.account_id AND l.revoked_at IS NULL))`
 }
 
-// readNames returns the names of those columns of the table deposits that have a field in a deposit, separated by
-// commas.
+// readNames returns the names of the columns that have a field in a deposit, separated by commas.
 func readNames() string {
 	var list []string
 	for _, c := range depositColumns {
@@ -50,9 +47,8 @@ func readNames() string {
 	return strings.Join(list, ", ")
 }
 
-// ScanDeposit scans a row of SelectDepositSQL into a deposit, and the further columns into more. Returns
-// pgx.ErrNoRows. With the error of a row that cannot be read (pg.Unreadable), or whose checkout token does not
-// decrypt, it returns what it has read of the deposit.
+// ScanDeposit scans a row of SelectDepositSQL. Returns pgx.ErrNoRows; of an unreadable row, the deposit holds
+// what could be read.
 func ScanDeposit(row pgx.Row, sealer pg.TextCipher, more ...any) (*deposit.Deposit, error) {
 	var d deposit.Deposit
 	var client deposit.ClientDetails
@@ -84,10 +80,8 @@ func ScanDeposit(row pgx.Row, sealer pg.TextCipher, more ...any) (*deposit.Depos
 	return &d, err
 }
 
-// LockDeposits queues a statement that locks deposits for update and calls found for each of them. It does not
-// call found for a deposit that does not exist, or that another transaction has locked if locking is
-// sets.RowLockingSkip. The sending of the queued statements returns pg.Unreadable if one of the deposits cannot be
-// read.
+// LockDeposits queues a statement that locks deposits for update and calls found for each; missing or skipped
+// (sets.RowLockingSkip) ones are left out. It fails for an unreadable row.
 func LockDeposits(t *pg.Tx, sealer pg.TextCipher, ids []id.ID, locking sets.RowLocking, found func(*deposit.Deposit)) {
 	t.QueueRows(SelectDepositSQL+` WHERE d.id = ANY ($1) FOR UPDATE OF d`+string(locking), []any{ids}, func(row pgx.Rows) error {
 		d, err := ScanDeposit(row, sealer)
@@ -99,12 +93,11 @@ func LockDeposits(t *pg.Tx, sealer pg.TextCipher, ids []id.ID, locking sets.RowL
 	})
 }
 
-// IsClientMissing reports whether a deposit has the id of a client but no client. True means that the client was
-// erased, or that another transaction set the client while LockDeposits waited: Postgres then joins the new row
-// with the clients as they were before the wait.
+// IsClientMissing reports whether a deposit has a client's id but no client: it was erased, or set by another
+// transaction while LockDeposits waited.
 func IsClientMissing(d *deposit.Deposit) bool { return !d.ClientID.IsZero() && d.Client == nil }
 
-// ReloadMissingClient returns a locked deposit, which it reads again if its client is missing.
+// ReloadMissingClient returns a locked deposit, read again if its client is missing.
 func ReloadMissingClient(ctx context.Context, t *pg.Tx, sealer pg.TextCipher, d *deposit.Deposit) (*deposit.Deposit,
 	error) {
 	if !IsClientMissing(d) {

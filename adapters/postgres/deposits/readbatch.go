@@ -20,15 +20,14 @@ const (
 	readLimit = 128 // The most deposits that one batch of reads returns.
 	// The number of waiting reads of deposits above which a second batch starts; a large batch costs less per read.
 	readThreshold = 32
-	// The time limit of a batch of reads for several callers. A single caller has its own deadline.
+	// The time limit of a batch of reads for several callers.
 	readTimeout = 5 * time.Second
 )
 
 var readDeposits = SelectDepositsSQL("deposits", PartnerLeftSQL("d")) + ` WHERE d.id = ANY ($1)`
 
-// depositReads reads deposits by their ids in batches: reads that arrive while a statement is running share the
-// next statement. A statement begins after all of its reads have arrived, so each read sees every change that was
-// committed before the read was requested.
+// depositReads reads deposits by id in batches: reads that arrive while a statement runs share the next one, so
+// each sees every change committed before it.
 type depositReads struct {
 	db     pg.DB
 	sealer pg.TextCipher
@@ -41,19 +40,16 @@ func newDepositReads(db pg.DB, sealer pg.TextCipher) *depositReads {
 	return r
 }
 
-// depositRead is a requested read of a deposit, with its result.
 type depositRead struct {
 	ctx   context.Context
 	id    id.ID
 	found *deposit.Deposit // The deposit that was read; nil if it does not exist.
 	err   error
-	// Whether the batch failed, perhaps because of another read, so that this read is repeated alone (true), or not
-	// (false).
+	// Whether the batch failed and this read is repeated alone.
 	alone bool
 }
 
-// one reads a deposit by its id. Returns deposit.ErrNotFound, and service_unavailable when ctx ends or the database
-// is unreachable.
+// one reads a deposit by its id. Returns deposit.ErrNotFound or service_unavailable.
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}
 	if err := r.queue.AddAndWaitContext(ctx, "", read); err != nil {
@@ -73,7 +69,6 @@ func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Depos
 	return read.found, read.err
 }
 
-// run reads a batch of deposits by a single statement.
 func (r *depositReads) run(reads []*depositRead) {
 	ctx := reads[0].ctx
 	if len(reads) > 1 {
@@ -94,8 +89,7 @@ func (r *depositReads) run(reads []*depositRead) {
 	}
 }
 
-// query reads the deposits of a batch by a single statement and sets the result of each read. A returned error concerns
-// all of them.
+// query reads the deposits of a batch. A returned error concerns all of them.
 func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	waiting := make(map[id.ID][]*depositRead, len(reads))
 	ids := make([]id.ID, 0, len(reads))
@@ -113,8 +107,7 @@ func (r *depositReads) query(ctx context.Context, reads []*depositRead) error {
 	for rows.Next() {
 		var left bool
 		d, err := ScanDeposit(rows, r.sealer, &left)
-		// After a row that cannot be read, pgx returns no further row, so the remaining deposits are missing in the
-		// result.
+		// After an unreadable row pgx returns no further row, so the remaining deposits are missing.
 		if d == nil || pg.IsUnreadableRow(err) {
 			return pg.Translate(err)
 		}

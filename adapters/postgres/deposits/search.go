@@ -16,8 +16,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Bounds of a search for deposits (ADR 0012). If there is more to find, the text is frequent, and a page reads the
-// list of deposits in its order and compares each with the text.
+// Bounds of a search for deposits (ADR 0012). Beyond them the text is frequent, and a page compares the
+// deposits of the list with it one by one.
 const (
 	maxFound  = 1000 // The most deposits that a search finds by a reference, a booking or an e-mail address.
 	maxPeople = 1500 // The most clients that a search finds by a name.
@@ -38,26 +38,24 @@ const (
 	byName
 )
 
-// search is the result of looking up in the indexes the text by which an operator searches deposits.
+// search is the result of looking up an operator's searched text in the indexes of deposits.
 type search struct {
 	// Ids of the deposits that the search found, in the order of the list. None if the searched text is frequent.
 	ids      []id.ID
 	frequent bool
-	// The ways in which the searched text identifies deposits: by reference, booking, e-mail address or name.
+	// The ways in which the searched text identifies deposits.
 	ways []int
 	// Patterns for LIKE that all match the words of a client whose name the searched text contains.
 	patterns []string
 }
 
-// empty reports whether the search found no deposit, neither for this page nor for a later one; false if it found
-// some or the text is frequent.
+// empty reports whether the search found no deposit for any page.
 func (s *search) empty() bool { return !s.frequent && len(s.ids) == 0 }
 
 // lowered returns the SQL of a text in lower case, as the indexes of migration 00024 contain it.
 func lowered(text string) string { return `lower(` + text + ` COLLATE "und-x-icu") COLLATE "C"` }
 
-// between returns the SQL condition that a text begins with another text: that it lies between the other text and
-// the other text followed by the last of all characters.
+// between returns the SQL condition that a text begins with another text.
 func between(text, beginning string) string {
 	return text + " >= " + beginning + " AND " + text + " <= " + beginning + ` || U&'\+10FFFF'`
 }
@@ -69,15 +67,13 @@ func beginsWith(text, argument string) string {
 const (
 	// SQL of the digits at the end of a booking number, in the form in which their index contains them.
 	bookingDigits = `(substr(rental_contract, length(rtrim(rental_contract, '0123456789')) + 1) COLLATE "C")`
-	// SQL of the condition that a client's name n matches all patterns. The words of a name contain no %, _ or
-	// backslash, since these are punctuation.
+	// SQL of the condition that a client's name n matches all patterns.
 	nameFits = `' ' || n.words LIKE ALL `
 )
 
 var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// digitsOf returns a text that consists of digits as an SQL argument; for any other text NULL, which equals no
-// booking number.
+// digitsOf returns a text of digits as an SQL argument; NULL for any other text.
 func digitsOf(text string) any {
 	if onlyDigits.MatchString(text) {
 		return text
@@ -88,9 +84,8 @@ func digitsOf(text string) any {
 // SQL of the parts of a search: $1 is the account, $2 the text, $3 its digits, $4 the reference, and $5 the
 // beginnings of references that the text may be.
 var (
-	// clientsNamed is the SQL that reads the clients' names that begin with the rarest searched word and keeps those
-	// that contain the other words too. Counts end at maxPeople. If a word has too many rows (wide), they are counted
-	// but not compared.
+	// clientsNamed is the SQL of the clients whose names contain the searched words, found by the rarest. A word
+	// with too many rows (wide) is only counted.
 	clientsNamed = `asked AS MATERIALIZED (SELECT searched_words($2) AS words),
 	sized AS MATERIALIZED (
 		SELECT word, CASE WHEN cardinality(words) > 1 THEN (SELECT count(*) FROM (` + names("SELECT", maxPeople+1) + `)
@@ -121,14 +116,13 @@ var (
 	}
 )
 
-// names returns the SQL that reads the rows of client_names that begin with a word.
 func names(columns string, limit int) string {
 	return columns + ` FROM client_names n WHERE n.account_id = $1 AND ` + between("n.words", "word") + `
 		ORDER BY n.words LIMIT ` + strconv.Itoa(limit)
 }
 
-// search looks a text up in the indexes. If no other filter narrows the list, the result has the ids of a page;
-// otherwise it has all ids, since the other filters need all of these deposits.
+// search looks a text up in the indexes. The ids are those of a page, or all if another filter narrows the
+// list.
 func (s DashboardQueries) search(ctx context.Context, f depositports.DashboardFilter, page ports.Page) (*search,
 	error) {
 	reference, _ := deposit.ParseReference(f.Text)
@@ -157,26 +151,24 @@ func (s DashboardQueries) search(ctx context.Context, f depositports.DashboardFi
 	return found, nil
 }
 
-// indexPlans is a statement that makes the next statement of its batch use indexes; the settings end with the
-// batch's transaction. The planner cannot estimate how frequent a text is, and would read all of its rows at once,
-// or by parallel workers.
+// indexPlans makes the next statement of its batch use indexes: the planner cannot estimate how frequent a text
+// is.
 const indexPlans = `SELECT set_config(name, value, true) FROM (VALUES ('enable_seqscan', 'off'),
 	('enable_bitmapscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
 	('max_parallel_workers_per_gather', '0'), ('plan_cache_mode', 'force_generic_plan'), ('jit', 'off'))
 	AS settings(name, value)`
 
-// searchOf returns the SQL statement of a search for deposits.
 func searchOf(after, order string) string {
 	var found []string
 	for way, sql := range soughtElsewhere {
-		// DISTINCT is left out, since Postgres would then not stop searching at the limit of found deposits.
+		// With DISTINCT, Postgres would not stop searching at the limit of found deposits.
 		found = append(found, `(SELECT `+strconv.Itoa(way)+` AS way, id, created_at FROM (`+sql+`) AS d LIMIT `+
 			strconv.Itoa(maxFound+1)+`)`)
 	}
-	// The parts are sorted, so that the text of the search statement is always the same and is planned once.
+	// Sorted parts keep the text of the search statement the same, so that it is planned once.
 	slices.Sort(found)
-	// Clients are read in the order of the index, so that its pages are read once. The limit makes Postgres look each
-	// client's deposits up; a join could read the whole table.
+	// Read clients in the order of the index. The LIMIT makes Postgres look each client's deposits up instead of
+	// reading the table.
 	found = append(found, `(SELECT `+strconv.Itoa(byName)+` AS way, d.id, d.created_at
 		FROM (SELECT DISTINCT client_id FROM people ORDER BY client_id) AS p CROSS JOIN LATERAL (
 		SELECT id, created_at FROM deposits WHERE client_id = p.client_id`+after+`
@@ -191,9 +183,8 @@ func searchOf(after, order string) string {
 		(SELECT many FROM known), ARRAY (SELECT '% ' || word || '%' FROM asked, unnest(words) AS word)`
 }
 
-// fits returns the SQL condition that a deposit matches the searched text, for a text that too many deposits
-// match. It compares only those facts (reference, booking, e-mail address, name) by which the text has found a
-// deposit in the indexes.
+// fits returns the SQL condition that a deposit matches a frequent text, by the facts through which the indexes
+// found any.
 func (s *search) fits(l *lists.PageQuery, text string) string {
 	slices.Sort(s.ways)
 	var any []string
@@ -207,11 +198,11 @@ func (s *search) fits(l *lists.PageQuery, text string) string {
 			any = append(any, "rental_contract <> '' AND "+beginsWith("rental_contract", l.AddArgument(text)))
 		case byDigits:
 			any = append(any, "rental_contract <> '' AND "+between(bookingDigits, l.AddArgument(digitsOf(text))+"::text"))
-		// The client is read by a subquery, since Postgres may read all clients first for a condition with EXISTS.
+		// The client is read by a subquery: for EXISTS, Postgres may read all clients first.
 		case byEmail:
 			any = append(any, "(SELECT true FROM clients c WHERE c.id = client_id AND c.erased_at IS NULL AND "+
 				beginsWith("c.email", l.AddArgument(text))+")")
-		// One row of the client's names (one for each word) is enough, since each row has all words of the name.
+		// One row of the client's names is enough, since each row has all words of the name.
 		case byName:
 			any = append(any, "(SELECT true FROM client_names n WHERE n.client_id = deposits.client_id AND "+nameFits+"("+
 				l.AddArgument(s.patterns)+"::text[]) LIMIT 1)")

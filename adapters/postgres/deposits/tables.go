@@ -10,7 +10,6 @@ import (
 
 var queries = sqlc.New()
 
-// Stores holds the stores of all tables of deposits.
 type Stores struct {
 	Deposits        DepositStore
 	Due             DueDepositFinder
@@ -23,7 +22,6 @@ type Stores struct {
 	FormDrafts      FormDraftStore
 }
 
-// Stores of the tables of deposits. Each implements the interface of its name in package ports/deposits.
 type (
 	DepositStore struct {
 		pg.StoreBase
@@ -33,8 +31,8 @@ type (
 	DashboardQueries struct{ pg.StoreBase }
 	AgreementStore   struct{ pg.StoreBase }
 	FileStore        struct{ pg.StoreBase }
-	// FileContentStore stores the contents of files in Postgres. Each content has a key of its own, which the keyset
-	// encrypts, so a rotation of the keyset writes only a few bytes for each file (ADR 0024).
+	// FileContentStore stores the contents of files. Each has its own key, encrypted by the keyset, so that a
+	// rotation writes few bytes (ADR 0024).
 	FileContentStore    struct{ pg.StoreBase }
 	OperatorNoticeStore struct{ pg.StoreBase }
 	TextEraser          struct{ pg.StoreBase }
@@ -53,7 +51,7 @@ var (
 	_ depositports.FormDraftStore      = FormDraftStore{}
 )
 
-// New makes the stores of the tables of deposits. Reads of deposits that share a statement use the pool reads.
+// New makes the stores of deposits. Reads of deposits that share a statement use the pool reads.
 func New(b pg.StoreBase, reads pg.DB) Stores {
 	return Stores{
 		Deposits: DepositStore{b, newDepositReads(reads, b.Sealer)}, Due: DueDepositFinder{b}, Desk: DashboardQueries{b},

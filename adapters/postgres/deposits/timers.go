@@ -18,8 +18,7 @@ func startIdleTimers(t *pg.Tx, rows []newDeposit) {
 	setTimers(t, "idle", started, func(d *deposit.Deposit) time.Time { return d.CheckoutStartedAt })
 }
 
-// setTimers queues the statement that inserts timers of one kind (such as the end of the cover) for deposits, if
-// there are any.
+// setTimers queues the insert of timers of one kind, such as the end of the cover.
 func setTimers(t *pg.Tx, kind string, deposits []*deposit.Deposit, dueAt func(*deposit.Deposit) time.Time) {
 	if len(deposits) == 0 {
 		return

@@ -13,8 +13,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// transitionColumns lists the columns that a transition writes to the deposit and to its history. The first three
-// identify the deposit.
+// transitionColumns lists the columns that a transition writes; the first three identify the deposit.
 var transitionColumns = []sets.Column[ports.DepositTransition]{
 	{Name: "id", Array: "uuid[]",
 		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) id.ID { return m.Transition.DepositID })},
@@ -56,8 +55,8 @@ var transitionColumns = []sets.Column[ports.DepositTransition]{
 		Values: sets.ColumnValuesFunc(func(m ports.DepositTransition) time.Time { return m.Deposit.UpdatedAt })},
 }
 
-// moveDeposits is the SQL that stores transitions. The statement divides by zero if a deposit has another status or
-// version by now; the error rolls the transaction back.
+// moveDeposits is the SQL that stores transitions. It divides by zero, and so rolls back, if a deposit has
+// another status or version.
 var moveDeposits = `WITH moved AS (
 		UPDATE deposits d SET status = n.to_status, status_reason = n.status_reason, version = n.version,
 		captured_cents = n.captured_cents,
@@ -73,9 +72,8 @@ var moveDeposits = `WITH moved AS (
 		FROM moved m)
 	SELECT 1 / (count(*) = ` + sets.ExtraParam(transitionColumns, 1) + `)::int FROM moved`
 
-// StoreTransitions stores deposits after a transition, and adds the transition to their history. If another
-// transaction has changed a deposit's status, the transaction fails with ports.ErrStaleVersion. The clients of the
-// deposits are locked against erasure (LockClientsAgainstErasure), since events and responses contain them.
+// StoreTransitions stores deposits after a transition, with their history. Fails with ports.ErrStaleVersion.
+// Clients are locked against erasure, since events contain them.
 func StoreTransitions(t *pg.Tx, moves []ports.DepositTransition) {
 	partners.LockClientsAgainstErasure(t, toldClients(moves))
 	t.Queue(moveDeposits, sets.ArrayArguments(transitionColumns, moves, len(moves))...).QueryRow(func(row pgx.Row) error {
@@ -91,8 +89,7 @@ func StoreTransitions(t *pg.Tx, moves []ports.DepositTransition) {
 	setTimers(t, "coverage", active, func(d *deposit.Deposit) time.Time { return d.ExpiresAt })
 }
 
-// toldClients returns the ids of the clients (records of tenants) that the events and responses of transitions
-// contain.
+// toldClients returns the ids of the clients that the events and responses of transitions contain.
 func toldClients(moves []ports.DepositTransition) (ids []id.ID) {
 	for _, m := range moves {
 		if m.Deposit.Client != nil {

@@ -18,21 +18,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SQL about the deposits that wait for their operator. $1 is the account; the week begins at $3 and ends at $2.
+// SQL of the deposits that wait for their operator. $1 is the account; the week begins at $3 and ends at $2.
 const (
-	// endingWork selects the open deposits whose cover ends before the end of the week
-	// (depositports.OverviewCoverEnding). It names the status, since the index of ends contains active deposits only.
+	// endingWork selects the open deposits whose cover ends before the week does. It names the status active, as
+	// the index of ends does.
 	endingWork = `FROM open_deposits WHERE account_id = $1 AND status = 'active' AND ends_at < $2`
-	// beginsSoon is the SQL condition that the stay of a row o of status s begins in the week
-	// (depositports.OverviewStayBeginning). It is null for rows that are older than the column starts_at.
+	// beginsSoon is the SQL condition that the stay of a row begins in the week; null for rows older than the
+	// column starts_at.
 	beginsSoon = `(s.status NOT IN ('active', 'captured') AND o.starts_at >= $3 AND o.starts_at < $2)`
 )
 
-// maxWork is the most deposits of a status that are read to find the first ones that wait for an operator's act.
+// maxWork is the most deposits of a status that are read to find those that wait for an operator.
 const maxWork = 2000
 
-// workStatuses returns each kind of operator's work (such as a refused card) with each status of its deposits. It
-// omits the kinds that have an SQL statement of their own.
+// workStatuses returns each kind of operator's work, such as a refused card, with each status of its deposits.
 func workStatuses(of []depositports.OverviewGroup) (kinds, statuses []string) {
 	for _, kind := range of {
 		if kind == depositports.OverviewCoverEnding || kind == depositports.OverviewStayBeginning {
@@ -50,9 +49,8 @@ var countedWork = []depositports.OverviewGroup{depositports.OverviewAwaitingTena
 	depositports.OverviewCollecting,
 	depositports.OverviewActive}
 
-// CountByOverviewGroup returns number and sum of an account's deposits in each kind of operator's work (e.g. a refused
-// card). It reads at most one row more than most per status. The ORDER BY keeps the cached plan from reading whole
-// tables.
+// CountByOverviewGroup returns number and sum of an account's deposits by kind of operator's work, from at most
+// most+1 rows per status. The ORDER BY keeps the cached plan from reading whole tables.
 func (s DashboardQueries) CountByOverviewGroup(ctx context.Context, accountID id.ID, week ports.TimeSpan,
 	most int) (map[depositports.OverviewGroup]depositports.DepositGroupCount, error) {
 	kinds, statuses := workStatuses(countedWork)
@@ -82,7 +80,7 @@ func (s DashboardQueries) CountByOverviewGroup(ctx context.Context, accountID id
 		}
 		return nil
 	})
-	if captured > most { // Not all captured deposits were read, so both counts of them are marked as incomplete.
+	if captured > most { // Not all captured deposits were read, so both counts are marked as incomplete.
 		for _, kind := range []depositports.OverviewGroup{depositports.OverviewCardRefused, depositports.OverviewCollecting} {
 			part := counts[kind]
 			part.More = true
@@ -92,8 +90,8 @@ func (s DashboardQueries) CountByOverviewGroup(ctx context.Context, accountID id
 	return counts, pg.Translate(err)
 }
 
-// DepositsByOverviewGroup returns the first deposits of an account for each kind of work that waits for its operator. A
-// deposit whose status has changed since its row in open_deposits was written is left out.
+// DepositsByOverviewGroup returns the first deposits of an account for each kind of work that waits for its
+// operator.
 func (s DashboardQueries) DepositsByOverviewGroup(ctx context.Context, accountID id.ID, of []depositports.OverviewGroup,
 	week ports.TimeSpan,
 	limit int) (map[depositports.OverviewGroup][]*deposit.Deposit, error) {
@@ -146,8 +144,7 @@ func (s DashboardQueries) DepositsByOverviewGroup(ctx context.Context, accountID
 	return found, pg.Translate(rows.Err())
 }
 
-// compareWork compares two deposits by the order in which DepositsByOverviewGroup returns those with the same kind of
-// open work.
+// compareWork compares two deposits by the order of those with the same kind of open work.
 func compareWork(kind depositports.OverviewGroup, a, b *deposit.Deposit) int {
 	switch kind {
 	case depositports.OverviewStayBeginning:
@@ -172,8 +169,7 @@ func (s DashboardQueries) RefusedDepositIDs(ctx context.Context, accountID id.ID
 	return ids, pg.Translate(err)
 }
 
-// CountCreatedDeposits returns how many deposits an account made in each span of time. Except for the newest pages of
-// the table, the counts read only the index.
+// CountCreatedDeposits returns how many deposits an account made in each span of time.
 func (s DashboardQueries) CountCreatedDeposits(ctx context.Context, accountID id.ID, spans []ports.TimeSpan) ([]int,
 	error) {
 	from, to := pg.ConvertEach(spans, func(s ports.TimeSpan) time.Time { return s.From }),

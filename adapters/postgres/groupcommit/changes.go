@@ -22,7 +22,7 @@ const MaxConns = 4
 
 const (
 	groupLimit = 128 // The most changes that one group commit applies in its transaction.
-	// The number of waiting changes above which a second group commit starts; a change costs less in a large group.
+	// The number of waiting changes above which a second group commit starts.
 	groupThreshold = 48
 	// The longest pause after a group commit of several changes, in which more changes arrive for the next one.
 	groupRest = 5 * time.Millisecond
@@ -32,21 +32,19 @@ const (
 	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
 
-// Options are the settings of Changes, which commits changes of several requests together. A zero field means the
-// default that its comment states.
+// Options are the settings of group commits. A zero field means the default that its comment states.
 type Options struct {
 	// The pool of connections for group commits, with postgres.IndexPlanSettings and Conns connections. The default is the
 	// pool of single changes.
 	Groups *pgxpool.Pool
-	// Doorbell wakes the dispatchers (the processes that send webhooks) after a commit of events. The default wakes
-	// none.
+	// Doorbell wakes the dispatchers after a commit of events; by default none.
 	Doorbell ports.Doorbell
 	// The greatest amount of a deposit for accounts that have negotiated none. The default is
 	// deposit.DefaultMaxAmount.
 	DefaultMaxAmount money.Cents
 }
 
-// Committer applies changes of several requests that arrive at the same time in a single transaction (group commit).
+// Committer applies changes that arrive at the same time in a single transaction (group commit).
 type Committer struct {
 	shared
 	lone, groups pg.DB
@@ -55,8 +53,7 @@ type Committer struct {
 
 var _ ports.ChangeApplier = (*Committer)(nil)
 
-// New makes a Changes, which applies changes over pool, those that arrive together over o.Groups. A change that
-// waits for a row lock occupies a connection of pool, never one of o.Groups.
+// New makes a Committer over pool. Changes that arrive together use o.Groups, where none waits for a row lock.
 func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Committer {
 	c := &Committer{
 		lone: pg.DB{Pool: pool, Wait: acquireTimeout}, groups: pg.DB{Pool: pool, Wait: acquireTimeout},
@@ -74,8 +71,7 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Committer {
 	return c
 }
 
-// Apply applies a change, together with others that arrive at the same time, and returns once it is committed or
-// has failed.
+// Apply applies a change, together with others of the same time, and waits until it is committed or has failed.
 func (c *Committer) Apply(ctx context.Context, change ports.GroupCommitChange) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.WithCause(err)
@@ -90,8 +86,8 @@ func (c *Committer) Apply(ctx context.Context, change ports.GroupCommitChange) e
 	return p.err
 }
 
-// applyGroup applies a batch of changes in a single transaction. Afterwards each change either has its result or is
-// deferred, to be applied alone.
+// applyGroup applies a batch of changes in one transaction. Afterwards each has its result or is deferred, to
+// be applied alone.
 func (c *Committer) applyGroup(changes []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
 	defer cancel()
@@ -102,8 +98,7 @@ func (c *Committer) applyGroup(changes []*pending) {
 	}
 }
 
-// applyAlone applies a single change. Its transaction waits for row locks, and runs again after a deadlock or a
-// serialization failure.
+// applyAlone applies a single change. It waits for row locks, and runs again after a deadlock.
 func (c *Committer) applyAlone(ctx context.Context, change ports.GroupCommitChange) error {
 	return pg.RetryTx(ctx, func() error {
 		p := &pending{GroupCommitChange: change, ctx: ctx}
@@ -114,15 +109,14 @@ func (c *Committer) applyAlone(ctx context.Context, change ports.GroupCommitChan
 	})
 }
 
-// transact reads the rows that changes need, decides, and writes, all in a single transaction. A returned error
-// concerns the whole group: either nothing was committed, or the connection broke during the commit.
+// transact reads, decides and writes all changes in one transaction. A returned error concerns the whole group.
 func (c *Committer) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	g := &group{shared: c.shared, tx: pg.Begin(conn), changes: changes, wait: wait}
-	defer g.tx.RollbackIfOpen(ctx) // This deferred call ends the transaction even if a change of the group panics.
+	defer g.tx.RollbackIfOpen(ctx) // The deferred call ends the transaction even if a change panics.
 	if err := g.read(ctx); err != nil {
 		return err
 	}
@@ -132,8 +126,8 @@ func (c *Committer) transact(ctx context.Context, db pg.DB, changes []*pending, 
 	return g.write(ctx)
 }
 
-// settle sets the result of each change of a failed group that has none yet. If the database refused a statement,
-// nothing was committed and a single change may be the cause: each change is then deferred, to be applied alone.
+// settle sets the result of each unfinished change of a failed group. If the database refused a statement, each
+// is deferred, to be applied alone.
 func settle(changes []*pending, err error) {
 	again := refused(err)
 	for _, p := range changes {
@@ -147,8 +141,7 @@ func settle(changes []*pending, err error) {
 	}
 }
 
-// refused reports whether the database refused a statement: true means that nothing was committed; false means a
-// failure of the connection or of the server.
+// refused reports whether the database refused a statement, so that nothing was committed.
 func refused(err error) bool {
 	return errors.Is(err, ports.ErrStaleVersion) || errors.Is(err, ports.ErrReferenceTaken) || pg.NothingCommitted(err)
 }

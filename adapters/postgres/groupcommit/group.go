@@ -19,8 +19,6 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// shared holds what every group commit uses: the encryption of secrets, the greatest amount of deposits, and the
-// wake-up of dispatchers.
 type shared struct {
 	sealer     pg.TextCipher
 	defaultMax money.Cents
@@ -32,13 +30,11 @@ type group struct {
 	shared
 	tx      *pg.Tx
 	changes []*pending
-	// Whether the group commit waits for rows that other transactions have locked (true), or leaves the changes that
-	// need such rows for later (false).
+	// Whether the group commit waits for locked rows, instead of deferring the changes that need them.
 	wait bool
 }
 
-// read takes the locks of the idempotency keys and of the rows that the changes of a group need, and reads them,
-// in a single round trip.
+// read locks and reads the idempotency keys and rows that a group's changes need, in one round trip.
 func (g *group) read(ctx context.Context) error {
 	locking := sets.RowLockingSkip
 	if g.wait {
@@ -63,16 +59,13 @@ func (g *group) read(ctx context.Context) error {
 	return g.readMissingClients(ctx)
 }
 
-// claim is an idempotency key that the group commit has locked, with the first of its changes that uses the key.
-// Only this change may take effect.
+// claim is a locked idempotency key with the first change that uses it; only this change may take effect.
 type claim struct {
 	*platform.IdempotencyClaim
 	first *pending
 }
 
-// queueKeys queues the statements that lock the idempotency keys of the changes and read their stored responses.
-// Of several changes with the same key, only the first may take effect; each finds a stored response, if there is
-// one.
+// queueKeys queues the statements that lock the changes' idempotency keys and read their stored responses.
 func (g *group) queueKeys() map[*pending]claim {
 	byChange := make(map[*pending]claim, len(g.changes))
 	byScope := make(map[string]claim, len(g.changes))
@@ -96,8 +89,8 @@ func (g *group) queueKeys() map[*pending]claim {
 	return byChange
 }
 
-// queueDeposits queues the statements that lock the deposits which the changes need. Of several changes of the
-// same deposit, only the first gets the row; the others are applied after the group commit.
+// queueDeposits queues the locks of the changes' deposits. Of several changes of a deposit, only the first gets
+// the row.
 func (g *group) queueDeposits(locking sets.RowLocking) {
 	byID := make(map[id.ID]*pending, len(g.changes))
 	for _, p := range g.changes {
@@ -149,8 +142,8 @@ func (g *group) queueClients(locking sets.RowLocking) {
 	})
 }
 
-// readMissingClients reads a change's deposit again if its client (the record of its tenant) is missing
-// (deposits.IsClientMissing). A group of several changes defers such changes instead.
+// readMissingClients reads a change's deposit again if its client is missing. A group of several changes defers
+// it instead.
 func (g *group) readMissingClients(ctx context.Context) (err error) {
 	for _, p := range g.changes {
 		d := p.found.Deposit
@@ -167,9 +160,8 @@ func (g *group) readMissingClients(ctx context.Context) (err error) {
 	return nil
 }
 
-// decide computes the writes of a change from the rows that were read for it. A group commit of several changes
-// defers a change without one of its rows, since another transaction may have locked the row. It also defers a
-// change that panics, so that the panic happens again in the goroutine of its caller.
+// decide computes the writes of a change from its rows. A group of several changes defers a change that lacks a
+// row or panics.
 func (g *group) decide(p *pending) {
 	if p.state != undecided {
 		return
@@ -200,12 +192,11 @@ func (g *group) decide(p *pending) {
 	p.state, p.writes = decided, writes
 }
 
-// errUnlocked is the error for a decision that inserts a deposit with a link or a client that the change did not
-// request to lock. The database does not check these references (ADR 0012).
+// errUnlocked is the error for inserting a deposit with a link or client that was not locked, which the
+// database does not check (ADR 0012).
 var errUnlocked = errors.New("groupcommit: the deposit refers to rows that its transaction has not locked")
 
-// locked reports whether the transaction has locked the rows to which a deposit refers, such as its client (true),
-// or not all of them (false).
+// locked reports whether the transaction has locked all rows to which a deposit refers.
 func locked(found ports.FoundRows, d *deposit.Deposit) bool {
 	return found.Link != nil && found.Link.AccountID == d.AccountID && found.Link.PartnerID == d.PartnerID &&
 		(d.ClientID.IsZero() || (found.Client != nil && found.Client.ID == d.ClientID))
@@ -242,7 +233,7 @@ func (g *group) write(ctx context.Context) error {
 	return nil
 }
 
-// rows collects what a group commit writes: for each kind of row, such as events, the rows of all its changes.
+// rows collects what a group commit writes, by kind of row.
 type rows struct {
 	inserts   []ports.NewDeposit
 	moves     []ports.DepositTransition
@@ -250,7 +241,7 @@ type rows struct {
 	responses []platform.KeyedResponse
 }
 
-// add adds all rows that a change writes to those of the group commit. On an error it adds none.
+// add adds the rows that a change writes to those of the group; none on an error.
 func (r *rows) add(p *pending, sealer pg.TextCipher) error {
 	if p.writes.Response != nil {
 		response := platform.KeyedResponse{Key: *p.Needs.Key, Response: *p.writes.Response}
@@ -277,7 +268,7 @@ func (r *rows) none() bool {
 	return len(r.inserts)+len(r.moves)+len(r.events)+len(r.responses) == 0
 }
 
-// queue queues one SQL statement for each kind of row, such as events, that the group commit writes.
+// queue queues one SQL statement for each kind of row that the group commit writes.
 func (r *rows) queue(t *pg.Tx, sealer pg.TextCipher) error {
 	if len(r.inserts) > 0 {
 		if err := deposits.InsertDeposits(t, sealer, r.inserts); err != nil {

@@ -18,14 +18,13 @@ type pending struct {
 	state state
 }
 
-// state is how far a change has got in its group commit: waiting, decided, finished, or left to be applied alone.
+// state is how far a change has got in its group commit.
 type state int
 
 const (
 	undecided state = iota
-	decided         // The writes of the change have been computed; its group commit has not written them yet.
+	decided         // The writes of the change have been computed, but not written yet.
 	ended           // The change is finished: it is committed, or it has failed with the error err.
-	// The change could not be applied in the group commit and will be applied alone afterwards.
 	deferred
 )
 

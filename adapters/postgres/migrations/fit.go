@@ -11,10 +11,8 @@ import (
 // ErrUnsuitableDatabase is the error for a database that cannot hold the service's schema. Nothing was migrated.
 var ErrUnsuitableDatabase = errors.New("migrations: the service cannot work in this database")
 
-// CheckDatabase checks the properties that a database keeps from its creation: the encoding UTF-8, and a server with
-// ICU, whose collations searches and sorted lists use.
-//
-// Returns an error that wraps ErrUnsuitableDatabase and names what to create instead.
+// CheckDatabase checks what a database keeps from its creation: encoding UTF-8 and a server with ICU. Returns
+// an error that wraps ErrUnsuitableDatabase.
 func CheckDatabase(ctx context.Context, conn querier) error {
 	var encoding string
 	var icu bool
@@ -33,7 +31,6 @@ func CheckDatabase(ctx context.Context, conn querier) error {
 	return nil
 }
 
-// fits checks before the first migration whether the database can hold the schema (see Fits).
 func (m migrator) fits(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, m.databaseURL)
 	if err != nil {

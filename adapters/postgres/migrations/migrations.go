@@ -14,20 +14,14 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Status is a migration with whether it is applied to the database.
 type Status struct {
 	Version int64
 	Name    string
 	Applied bool
 }
 
-// Up migrates the database schema to the newest version. Any number of processes may call Up at the same time: a
-// session lock lets the first migrate, and the others then find no migration left. waits is called before each
-// pause for a lock that another session holds; nil means no call.
-//
-// Returns the version of the schema, which is above Newest if a newer binary has migrated. Returns
-// ErrUnsuitableDatabase, before any migration runs, where the database lacks UTF-8 or ICU, and ErrLocked where another
-// session keeps a table locked.
+// Up migrates the database to the newest version; several processes may call it at once. waits is called before
+// each pause for a lock; nil means no call. Returns ErrUnsuitableDatabase, before any migration, or ErrLocked.
 func Up(ctx context.Context, databaseURL string, waits func(error)) (version int64, err error) {
 	if waits == nil {
 		waits = func(error) {}
@@ -43,7 +37,6 @@ func Up(ctx context.Context, databaseURL string, waits func(error)) (version int
 	return version, err
 }
 
-// List returns all migrations of this binary, each with whether it is applied to the database.
 func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	var out []Status
 	err := with(databaseURL, func(p *goose.Provider) error {
@@ -56,7 +49,6 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 	return out, err
 }
 
-// NewestVersion returns the newest schema version in this binary.
 func NewestVersion() int64 {
 	all := versions(files)
 	return all[len(all)-1].number
@@ -65,10 +57,8 @@ func NewestVersion() int64 {
 // ErrPermissionDenied is the error for a database role that has no right to read the version of the schema.
 var ErrPermissionDenied = errors.New("migrations: the role may not read the version of the schema: permission denied")
 
-// AppliedVersion returns the newest migration that is applied to the database; 0 for a database without a schema.
-// Postgres finds no table in a schema that the role may not use.
-//
-// Returns ErrRefused for missing rights.
+// AppliedVersion returns the newest applied migration; 0 without a schema. Returns ErrPermissionDenied for
+// missing rights.
 func AppliedVersion(ctx context.Context, conn querier) (v int64, err error) {
 	var there, readable bool
 	err = conn.QueryRow(ctx, `SELECT t IS NOT NULL, coalesce(has_table_privilege(t, 'SELECT'), u, true)

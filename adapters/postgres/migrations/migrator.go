@@ -17,8 +17,8 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// ErrLocked is the error of a migration that could not get a lock on a table in time, because other sessions held
-// it. The schema then has the version of the last migration that ended.
+// ErrLocked is the error of a migration that could not get a lock on a table in time, because other sessions
+// held it.
 var ErrLocked = errors.New(
 	"migrations: another session keeps a lock that the migration needs; find it in pg_stat_activity (a long transaction, " +
 		"or a query that runs for minutes), end it, and run the migration again")
@@ -32,9 +32,8 @@ const cancelPatience = 5 * time.Second
 var defaultPatience = patience{lockTimeout: 500 * time.Millisecond, pause: 2 * time.Second,
 	giveUpAfter: 10 * time.Minute}
 
-// up applies all migrations. The wait for locks is bounded for migrations that run in a transaction. The statements
-// of the others, such as CREATE INDEX CONCURRENTLY, wait for old transactions by design, and no request waits
-// behind them.
+// up applies all migrations. Waits for locks are bounded only in a transaction: others, such as CREATE INDEX
+// CONCURRENTLY, wait for old transactions by design.
 func (m migrator) up(ctx context.Context) error {
 	if err := m.fits(ctx); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (m migrator) up(ctx context.Context) error {
 }
 
 func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Duration) error {
-	// The time at which the migration gives up waiting for a lock; set when a lock is first refused.
+	// When the migration gives up waiting for a lock; set when a lock is first refused.
 	var end time.Time
 	for {
 		err := m.with(lockTimeout, func(p *goose.Provider) error {
@@ -80,8 +79,8 @@ func (m migrator) upTo(ctx context.Context, number int64, lockTimeout time.Durat
 	}
 }
 
-// with runs fn with a goose provider whose statements wait for a lock no longer than lockTimeout; 0 means without
-// limit. The role's own time limits for statements are switched off, since a migration may take hours.
+// with runs fn with a goose provider whose statements wait for locks up to lockTimeout; 0 means without limit.
+// The role's time limits are switched off.
 func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error) (err error) {
 	config, err := pgx.ParseConfig(m.databaseURL)
 	if err != nil {
@@ -107,14 +106,13 @@ func (m migrator) with(lockTimeout time.Duration, fn func(*goose.Provider) error
 	return fn(provider)
 }
 
-// version is a migration file with the schema version that it leads to.
 type version struct {
 	number     int64
 	name       string
-	concurrent bool // Whether the migration runs outside a transaction (true) or inside one (false).
+	concurrent bool // Whether the migration runs outside a transaction.
 }
 
-// versions returns the migrations in their order, which is the order of their file names.
+// versions returns the migrations in the order of their file names.
 func versions(files fs.FS) (all []version) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) == 0 {
@@ -133,8 +131,7 @@ func versions(files fs.FS) (all []version) {
 	return all
 }
 
-// steps splits the migrations into runs of the same kind (inside or outside a transaction) and returns the last
-// version of each run.
+// steps returns the last version of each run of migrations of the same kind (inside or outside a transaction).
 func steps(all []version) (last []version) {
 	for i, v := range all {
 		if i > 0 && v.concurrent == all[i-1].concurrent {

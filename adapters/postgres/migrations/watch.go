@@ -8,17 +8,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Progress is how far a running migration of the database is.
 type Progress struct {
-	// How many of this binary's migrations are applied to the database, and how many migrations it has in all.
+	// How many migrations are applied to the database, and how many this binary has.
 	Applied, Total int
 	Current        string // The file of the first migration that is not applied to the database; "" if all are.
 	Index          string // The index that the running migration is building; "" if none.
-	Done, Blocks   int64  // How much of the table has been read for the index that is being built, in blocks.
+	Done, Blocks   int64  // How many blocks of the table have been read for the index that is being built.
 }
 
-// WatchProgress reports the progress of migrations that run on other connections, at once and then at each tick of its
-// timer, until ctx ends. If the database does not answer, the query is repeated at the next tick.
+// WatchProgress reports the progress of migrations on other connections, at once and at each tick, until ctx
+// ends.
 func WatchProgress(ctx context.Context, databaseURL string, every time.Duration, report func(Progress)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

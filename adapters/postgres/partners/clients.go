@@ -51,8 +51,7 @@ func (r ClientStore) LockRow(ctx context.Context, partnerID, clientID id.ID) (te
 	if partnerID.IsZero() || c.PartnerID == partnerID {
 		return c, nil
 	}
-	// A client without a partner is from an old checkout, which did not store the partner. A partner may use it after
-	// making a deposit for it.
+	// A client without a partner is from an old checkout; a partner may use it after making a deposit for it.
 	if c.PartnerID.IsZero() {
 		if made, err := queries.MadeDepositFor(ctx, pg.In(ctx), clientID, partnerID); err != nil || made {
 			return c, err
@@ -114,8 +113,7 @@ func (r ClientStore) Clients(ctx context.Context, f partnerports.ClientFilter,
 	}, func(c tenant.Client) ports.Cursor { return ports.Cursor{At: c.CreatedAt, ID: c.ID} })
 }
 
-// clientList describes how the filtered list of clients is read. Each filter has an index, which begins with the
-// partner.
+// clientList describes the query of the filtered list of clients.
 func clientList(f partnerports.ClientFilter) *lists.PageQuery {
 	l := &lists.PageQuery{Table: "clients", Identity: []string{"id"}, Order: []string{"created_at", "id"}}
 	l.Where("erased_at IS NULL AND partner_id = ?", f.PartnerID)
@@ -128,7 +126,7 @@ func clientList(f partnerports.ClientFilter) *lists.PageQuery {
 	case !f.AccountID.IsZero():
 		l.Where("account_id = ?", f.AccountID)
 	}
-	// The link is read by a subquery with LIMIT, since for EXISTS Postgres may read all links into a hash table.
+	// The link is read by a subquery: for EXISTS, Postgres may read all links into a hash table.
 	l.Filter(
 		`(SELECT true FROM account_links n WHERE n.account_id = clients.account_id AND n.revoked_at IS NULL
 			AND n.partner_id = clients.partner_id LIMIT 1)`)

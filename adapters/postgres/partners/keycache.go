@@ -11,38 +11,33 @@ import (
 )
 
 const (
-	// maxKeys is the most API keys that the cache holds.
 	maxKeys = 10_000
-	// renewals is how many times the API keys in use are read again within the time for which the cache keeps a key.
+	// renewals is how many times API keys in use are read again within their time in the cache.
 	renewals = 3
 	// renewBatch is the most API keys that are read again by a single query.
 	renewBatch   = 1000
 	renewTimeout = 2 * time.Second
 )
 
-// keyCache keeps recently used API keys with their partners, up to maxKeys. Keys in use are read again together,
-// before their entries expire: one query for all of them costs less than a query for each, and no request waits for
-// it. A timer runs only while keys are in use.
 type keyCache struct {
 	keep   time.Duration
 	read   readKeys
 	mu     sync.RWMutex
 	cached map[partner.APIKeyHash]*cachedKey
-	timer  *time.Timer // The timer that reads API keys in use again; nil if no key was used since the last reading.
+	timer  *time.Timer // The timer that reads API keys in use again; nil if none was used since.
 	closed bool
-	// Counts the timers for reading API keys again that run or are scheduled, so that close can wait for their end.
+	// The timers for reading API keys again that run or are scheduled; close waits for their end.
 	timers sync.WaitGroup
 }
 
 type cachedKey struct {
 	partner.Caller
 	readAt time.Time
-	// Whether the API key was used since the keys in use were last read again (true) or not (false).
+	// Whether the API key was used since the keys in use were last read again.
 	used atomic.Bool
 }
 
-// readKeys reads API keys with their partners by the hashes of the keys, including revoked keys. Unknown keys are
-// missing in the result.
+// readKeys reads API keys with their partners by hashes, revoked ones too; unknown ones are missing.
 type readKeys func(context.Context, []partner.APIKeyHash) (map[partner.APIKeyHash]partner.Caller, error)
 
 func newKeyCache(keep time.Duration, read readKeys) *keyCache {
@@ -62,7 +57,7 @@ func (c *keyCache) get(hash partner.APIKeyHash, now time.Time) (partner.Caller, 
 	return k.Caller, true
 }
 
-// seen reports whether an API key is in the cache, even if its entry has expired; otherwise false.
+// seen reports whether an API key is in the cache, even if its entry has expired.
 func (c *keyCache) seen(hash partner.APIKeyHash) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -79,8 +74,7 @@ func (c *keyCache) put(hash partner.APIKeyHash, caller partner.Caller, readAt ti
 	c.cached[hash] = &cachedKey{Caller: caller, readAt: readAt}
 }
 
-// evict removes expired entries from the cache of API keys, or all entries if none has expired. A missing entry
-// costs a query.
+// evict removes expired entries from the cache of API keys, or all if none has expired.
 func (c *keyCache) evict(now time.Time) {
 	for hash, k := range c.cached {
 		if now.Sub(k.readAt) >= c.keep {
@@ -105,8 +99,8 @@ func (c *keyCache) renewSoon() {
 	})
 }
 
-// renew reads those API keys again that were used since the last time. A key that no longer exists is removed from
-// the cache. After an error the entries expire, and requests read the keys again.
+// renew reads the API keys used since the last time again and drops missing ones. After an error the entries
+// expire.
 func (c *keyCache) renew() {
 	ctx, cancel := context.WithTimeout(context.Background(), renewTimeout)
 	defer cancel()
@@ -132,8 +126,7 @@ func (c *keyCache) takeUsed() (used []partner.APIKeyHash) {
 	return used
 }
 
-// replace puts API keys that were read into the cache, except where the cache has a newer entry or no entry any
-// more.
+// replace puts API keys that were read into the cache, except over newer or evicted entries.
 func (c *keyCache) replace(hashes []partner.APIKeyHash, found map[partner.APIKeyHash]partner.Caller, readAt time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +144,7 @@ func (c *keyCache) replace(hashes []partner.APIKeyHash, found map[partner.APIKey
 	}
 }
 
-// close stops the timer that reads keys again, and waits until a running query has ended.
+// close stops the timer that reads keys again, and waits for a running query.
 func (c *keyCache) close() {
 	c.mu.Lock()
 	c.closed = true

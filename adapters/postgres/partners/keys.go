@@ -14,9 +14,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// KeyByHash returns an API key and its partner by the key's hash. The cache keeps a found key for
-// Options.KeysKeptFor, counted from before the query. It never keeps that a key is unknown, so that a new key works
-// at once.
+// KeyByHash returns an API key and its partner. Found keys are cached, unknown ones never, so that a new key
+// works at once.
 func (r APIKeyStore) KeyByHash(ctx context.Context, hash partner.APIKeyHash) (partner.APIKey, partner.Partner, error) {
 	readAt := time.Now()
 	if cached, ok := r.cache.get(hash, readAt); ok {
@@ -34,8 +33,6 @@ func (r APIKeyStore) KeyByHash(ctx context.Context, hash partner.APIKeyHash) (pa
 	return found.Key, found.Partner, nil
 }
 
-// readingKeys returns a function that reads API keys with their partners from the database. A key that the
-// database does not have is missing in that function's result.
 func readingKeys(db pg.DB) readKeys {
 	return func(ctx context.Context, hashes []partner.APIKeyHash) (map[partner.APIKeyHash]partner.Caller, error) {
 		wanted := make([][]byte, len(hashes))
@@ -80,8 +77,7 @@ func (r APIKeyStore) Keys(ctx context.Context, partnerID id.ID, page ports.Page)
 
 func (r APIKeyStore) IsKnownKey(hash partner.APIKeyHash) bool { return r.cache.seen(hash) }
 
-// RecordKeyUse records that an API key was used. The last-used time of a key is written at most once a minute, in
-// the background.
+// RecordKeyUse records that an API key was used, in the background and at most once a minute.
 func (r APIKeyStore) RecordKeyUse(_ context.Context, keyID id.ID, at time.Time) {
 	r.uses.add(keyID, at)
 }

@@ -12,16 +12,14 @@ import (
 
 const (
 	keyUsePrecision = time.Minute // The least time between two writes of the last-used time of an API key.
-	// The time for which uses of API keys are collected before they are written together.
+	// The time for which uses of API keys are collected before they are written.
 	keyUseDelay = time.Second
-	// The most uses of API keys that wait to be written. Further uses are dropped: the last-used time need not be
-	// exact.
+	// The most uses of API keys that wait to be written. Further uses are dropped.
 	maxKeyUses    = 10_000
 	keyUseTimeout = 2 * time.Second
 )
 
-// keyUses collects last-used times of API keys and writes them together. A timer runs only while a time waits to be
-// written.
+// keyUses collects last-used times of API keys and writes them together.
 type keyUses struct {
 	write    func(context.Context, map[id.ID]time.Time)
 	mu       sync.Mutex
@@ -65,7 +63,7 @@ func (t *keyUses) flush(ctx context.Context) {
 	}
 }
 
-// close writes the uses of API keys that wait, and waits until a running write has ended.
+// close writes the waiting uses of API keys, and waits for a running write.
 func (t *keyUses) close(ctx context.Context) {
 	t.mu.Lock()
 	t.closed = true
@@ -77,7 +75,6 @@ func (t *keyUses) close(ctx context.Context) {
 	t.writing.Wait()
 }
 
-// writingKeyUses returns a function that writes last-used times of API keys to the database.
 func writingKeyUses(db pg.DB) func(context.Context, map[id.ID]time.Time) {
 	return func(ctx context.Context, used map[id.ID]time.Time) {
 		ctx, cancel := context.WithTimeout(ctx, keyUseTimeout)

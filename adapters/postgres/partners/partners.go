@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
-// Insert inserts a partner. The statement runs at once, so that Insert itself returns the error of a taken slug.
+// Insert inserts a partner at once, so that it returns the error of a taken slug.
 func (r PartnerStore) Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error {
 	sealed, err := r.sealConnect(p.ID, connectSecret)
 	if err != nil {
@@ -55,8 +55,7 @@ func (r PartnerStore) SetRateLimit(ctx context.Context, partnerID id.ID, perMinu
 	return pg.RequireRowChanged(partner.ErrNotFound)(queries.SetRateLimit(ctx, pg.In(ctx), perMinute, partnerID))
 }
 
-// InsertKey inserts an API key. The lock on the partner's row keeps the limit of keys also under concurrent
-// inserts.
+// InsertKey inserts an API key. A lock on the partner's row keeps the limit of keys.
 func (r APIKeyStore) InsertKey(ctx context.Context, k partner.APIKey, hash partner.APIKeyHash) error {
 	if err := queries.LockPartner(ctx, pg.In(ctx).QueueingTx(), k.PartnerID); err != nil {
 		return err

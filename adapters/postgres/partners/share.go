@@ -13,8 +13,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LockClientsShared locks clients in share mode, so that they cannot be erased before the transaction ends, and calls
-// found for each. It does not call found for an erased client.
+// LockClientsShared locks clients in share mode against erasure and calls found for each that is not erased.
 func LockClientsShared(t *pg.Tx, clients []ports.ClientLookupKey, locking sets.RowLocking, found func(tenant.Client)) {
 	t.QueueRows(`SELECT id, account_id, partner_id, email, first_name, last_name, phone, locale, created_at
 		FROM clients WHERE id = ANY ($1) AND erased_at IS NULL FOR SHARE`+string(locking),
@@ -30,9 +29,8 @@ func LockClientsShared(t *pg.Tx, clients []ports.ClientLookupKey, locking sets.R
 		})
 }
 
-// LockClientsAgainstErasure locks clients so that they cannot be erased before the transaction ends. If a client has
-// been erased since the transaction read it, the transaction fails with pg.ErrClientErased and runs again, since what
-// it is about to write contains personal data. The lock permits changes of the client's details.
+// LockClientsAgainstErasure locks clients until the transaction ends. If one was erased since it was read, the
+// transaction fails with pg.ErrClientErased and runs again.
 func LockClientsAgainstErasure(t *pg.Tx, ids []id.ID) {
 	slices.SortFunc(ids, func(a, b id.ID) int { return bytes.Compare(a[:], b[:]) })
 	ids = slices.Compact(ids)

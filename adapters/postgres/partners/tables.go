@@ -13,7 +13,6 @@ import (
 
 var queries = sqlc.New()
 
-// Stores holds the stores of all tables of partners.
 type Stores struct {
 	Partners  PartnerStore
 	Keys      APIKeyStore
@@ -21,7 +20,6 @@ type Stores struct {
 	Addresses EncryptedAddressStore
 }
 
-// Stores of the tables of partners. Each implements the interface of its name in package ports/partners.
 type (
 	PartnerStore struct{ pg.StoreBase }
 	APIKeyStore  struct {
@@ -40,15 +38,15 @@ var (
 	_ partnerports.ErasedClientAddressStore = EncryptedAddressStore{}
 )
 
-// New makes the stores of the tables of partners. An API key that was read stays in a cache for keysKeptFor. Call
-// Keys.Close before the database is closed.
+// New makes the stores of partners. An API key stays in a cache for keysKeptFor. Call Keys.Close before the
+// database is closed.
 func New(b pg.StoreBase, keysKeptFor time.Duration) Stores {
 	keys := APIKeyStore{StoreBase: b, cache: newKeyCache(keysKeptFor, readingKeys(b.DB)),
 		uses: newKeyUses(writingKeyUses(b.DB))}
 	return Stores{PartnerStore{b}, keys, ClientStore{b}, EncryptedAddressStore{b}}
 }
 
-// Close writes the last-used times of API keys that still wait, and stops the renewal of keys in the cache.
+// Close writes the waiting last-used times of API keys and stops the renewal of cached keys.
 func (r APIKeyStore) Close(ctx context.Context) {
 	r.cache.close()
 	r.uses.close(ctx)

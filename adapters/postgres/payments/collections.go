@@ -23,8 +23,7 @@ func (r CollectionStore) LockDebt(ctx context.Context, paymentID id.ID) (deposit
 
 func toDebt(row sqlc.Collection) deposit.Debt { return deposit.Debt(row) }
 
-// Save stores a collection (the charge of a captured amount) and its history. The primary key of collection_steps
-// refuses a second entry with the same number.
+// Save stores a collection and its history, whose primary key refuses a second entry with the same number.
 func (r CollectionStore) Save(ctx context.Context, d deposit.Debt, steps ...deposit.CollectionTransition) error {
 	err := queries.SaveDebt(ctx, pg.In(ctx).QueueingTx(), sqlc.SaveDebtParams{
 		PaymentID: d.PaymentID, State: d.State, Transitions: d.Transitions, Attempt: d.Attempt, Answered: d.Answered,
@@ -40,9 +39,8 @@ func (r CollectionStore) Save(ctx context.Context, d deposit.Debt, steps ...depo
 	return err
 }
 
-// cancelBy returns the text that is stored for who ended a collection. During a rolling deployment an older
-// dispatcher may read the text, and recognises the clock only by its former text: with the present text it would
-// record "cancelled" instead of "expired".
+// cancelBy returns the stored text for who ended a collection; the clock keeps its former text for older
+// dispatchers.
 func cancelBy(a actor.Actor) string {
 	if a == actor.Clock {
 		return actor.LegacyClockName
@@ -56,7 +54,7 @@ func (r CollectionStore) Debts(ctx context.Context, depositIDs []id.ID) (map[id.
 		return found, nil
 	}
 	all, err := queries.DebtsOf(ctx, r.DB, depositIDs)
-	// The collections come oldest first, so a deposit's newest one replaces its earlier ones in the result.
+	// Collections come oldest first, so a deposit's newest one replaces its earlier ones.
 	for _, d := range all {
 		found[d.DepositID] = toDebt(d)
 	}
@@ -95,8 +93,8 @@ func (r CollectionStore) CollectionHistory(ctx context.Context, paymentID id.ID)
 	}), err
 }
 
-// LockPayment returns a payment with its earlier refunds. It locks the payment, so that its refunds are made one after
-// the other.
+// LockPayment locks and returns a payment with its earlier refunds, so that refunds are made one after the
+// other.
 func (r RefundStore) LockPayment(ctx context.Context,
 	paymentID id.ID) (p deposit.Payment, earlier []deposit.Refund, err error) {
 	row, err := queries.LockPayment(ctx, pg.In(ctx), paymentID)
@@ -136,8 +134,7 @@ func (r TenantNoticeStore) Add(ctx context.Context, n paymentports.TenantNotice)
 	return queries.InsertTenantNotice(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTenantNoticeParams(n))
 }
 
-// Take deletes a notice to a tenant and reports whether it was there. A second dispatcher waits for the first one
-// at the DELETE and then finds no row, so the mail is sent once.
+// Take deletes a notice to a tenant and reports whether it was there, so that its mail is sent once.
 func (r TenantNoticeStore) Take(ctx context.Context, n paymentports.TenantNotice) (ok bool, err error) {
 	_, err = queries.TakeTenantNotice(ctx, pg.In(ctx), n.SubjectID, n.Kind)
 	if errors.Is(err, pgx.ErrNoRows) {

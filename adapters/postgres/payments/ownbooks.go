@@ -11,8 +11,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// ownRecords is the SQL that reads the service's own records of payments, refunds and disputes, one query for each
-// kind: key, payment, deposit, reference, amount and status. A condition is appended to each query.
+// ownRecords is the SQL of the service's own payments, refunds and disputes, to which a condition is appended.
 var ownRecords = map[paymentports.BookEntryKind]string{
 	paymentports.BookEntryPayment: `SELECT p.id::text, p.id, p.deposit_id, p.provider_ref, p.amount_cents, p.status
 		FROM payments p WHERE `,
@@ -65,8 +64,7 @@ func (s BooksStore) ownEntries(ctx context.Context, kind paymentports.BookEntryK
 	return found, pg.Translate(err)
 }
 
-// retryRun is the age from which an unfinished comparison with the payment provider's records is made again. The
-// job runs every hour, so its next run makes it.
+// retryRun is the age from which an unfinished comparison with the payment provider's records is made again.
 const retryRun = 30 * time.Minute
 
 func (s BooksStore) BeginReconciliation(ctx context.Context, now, since time.Time) (bool, error) {

@@ -14,7 +14,7 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// RecordCallback stores that the payment provider is to be queried about a payment, by a single SQL statement.
+// RecordCallback stores that the provider is to be queried about a payment.
 func (s PaymentLookupStore) RecordCallback(ctx context.Context, n paymentports.Callback, questionID id.ID,
 	now time.Time) error {
 	return queries.RaiseQuestion(ctx, s.DB, sqlc.RaiseQuestionParams{
@@ -35,8 +35,8 @@ func (s PaymentLookupStore) DeleteAnswered(ctx context.Context, q paymentports.P
 	return queries.DropQuestion(ctx, s.DB, q.ID, q.Callbacks)
 }
 
-// Store stores a dispute about a payment, and returns the dispute as it was before. The payment's row is locked, so
-// that two processes do not notify of the same change.
+// Store stores a dispute and returns it as it was before. The payment's row is locked, so that one process
+// notifies of the change.
 func (r DisputeStore) Store(ctx context.Context, d paymentports.Dispute, now time.Time) (
 	before *paymentports.StoredDispute, about paymentports.DisputeMailData, ok bool, err error,
 ) {

@@ -14,10 +14,8 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// moved is the SQL that selects the amounts of collections that were paid, refunded or disputed at or after $1 and
-// before $2. The sum that is due to an operator (Due) and the operator's statement both use it, so that they agree
-// to the cent. OFFSET 0 makes Postgres look the payment of each refund and dispute up by its key, where it would
-// join whole tables.
+// moved is the SQL of the amounts paid, refunded or disputed from $1 to before $2. OFFSET 0 makes Postgres look
+// payments up by key instead of joining whole tables.
 const moved = `WITH moved AS (
 	SELECT p.id, p.deposit_id, p.settled_at, p.amount_cents AS collected, 0::bigint AS refunded, 0::bigint AS disputed
 	FROM payments p
@@ -33,9 +31,8 @@ const moved = `WITH moved AS (
 	WHERE p.kind = 'collection' AND p.status = 'succeeded' AND x.created_at >= $1 AND x.created_at < $2)
 `
 
-// ofAccount is the SQL condition that a row of the query moved (amounts that were paid, refunded or disputed)
-// belongs to the account $3. The subquery looks each deposit up by its key: an account may have a million
-// deposits, and a month has few collections.
+// ofAccount is the SQL condition that a row of moved belongs to the account $3. It looks each deposit up by
+// key, since an account may have a million.
 const ofAccount = `(SELECT d.account_id FROM deposits d WHERE d.id = m.deposit_id) = $3`
 
 func (s BooksStore) TotalsByAccount(ctx context.Context, from, to time.Time) ([]paymentports.AccountTotals, error) {

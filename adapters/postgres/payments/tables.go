@@ -10,7 +10,6 @@ import (
 
 var queries = sqlc.New()
 
-// Stores holds the stores of all tables of payments.
 type Stores struct {
 	Payments      PaymentStore
 	Collections   CollectionStore
@@ -22,7 +21,6 @@ type Stores struct {
 	Books         BooksStore
 }
 
-// Stores of the tables of payments. Each implements the interface of its name in package ports/payments.
 type (
 	PaymentStore        struct{ pg.StoreBase }
 	CollectionStore     struct{ pg.StoreBase }

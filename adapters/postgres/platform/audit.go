@@ -15,8 +15,8 @@ import (
 
 const readAudit = `SELECT id, at, actor, action, subject, detail, coalesce(request_id, '') FROM audit_log WHERE `
 
-// AuditEntries returns the newest entries of the audit log that match one of the filter's conditions. Each
-// condition has an index of its own, so each has a query of its own.
+// AuditEntries returns the newest audit entries that match one of the filter's conditions, by a query and an
+// index for each.
 func (r AuditLog) AuditEntries(ctx context.Context, f ports.AuditFilter, limit int) ([]ports.AuditEntry, error) {
 	const newest = ` ORDER BY at DESC LIMIT $2`
 	var all []ports.AuditEntry

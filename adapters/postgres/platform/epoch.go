@@ -17,23 +17,22 @@ import (
 )
 
 const (
-	// The time between two reads of the restore epoch, the id of the database's history since its last restore.
+	// The time between two reads of the database's restore epoch.
 	epochEvery = 2 * time.Second
-	// The time limit of a read of the restore epoch (the id of the database's history since its last restore). It is
-	// so short that the next read comes before the last result is too old.
+	// The time limit of a read of the restore epoch, so short that the next read comes before the last result is
+	// too old.
 	epochPatience = 2 * time.Second
-	// The age above which the restore epoch that was read (the id of the database's history since its last restore)
-	// no longer counts, since the database may have been restored meanwhile.
+	// The age above which the last read restore epoch no longer counts.
 	epochHolds = 5 * time.Second
 )
 
-// ErrDatabaseRestored is the error for a database that was restored from a backup, or whose standby was promoted, so
-// that its history differs from the one that the service has recorded.
+// ErrDatabaseRestored is the error for a database that was restored from a backup or whose standby was
+// promoted.
 var ErrDatabaseRestored = errors.New(
 	"postgres: the database was restored, or a standby was promoted: run `admin restore-finish`")
 
-// RestoreEpoch reads and keeps the restore epoch of a database: the id of its history since the last restore from a
-// backup (ports.Epoch). If a process could not read it for some seconds, it counts as unknown.
+// RestoreEpoch keeps the id of a database's history since its last restore from a backup; unknown if not read
+// for some seconds.
 type RestoreEpoch struct {
 	db     pg.DB
 	log    *slog.Logger
@@ -46,14 +45,12 @@ type knownEpoch struct {
 	readAt time.Time
 }
 
-// NewRestoreEpoch makes an Epoch, which keeps the id of the database's history since its last restore. The id is
-// unknown until Watch runs.
+// NewRestoreEpoch makes a RestoreEpoch, which is unknown until Watch runs.
 func NewRestoreEpoch(pool *pgxpool.Pool, log *slog.Logger) *RestoreEpoch {
 	return &RestoreEpoch{db: pg.DB{Pool: pool, Wait: epochPatience}, log: log}
 }
 
-// Current returns the restore epoch (the id of the database's history since its last restore), or the zero value
-// while it is unknown. It makes no query.
+// Current returns the id of the database's history since its last restore, zero while unknown, without a query.
 func (e *RestoreEpoch) Current() ports.RestoreEpoch {
 	known := e.known.Load()
 	if known == nil || time.Since(known.readAt) > epochHolds {
@@ -62,8 +59,7 @@ func (e *RestoreEpoch) Current() ports.RestoreEpoch {
 	return known.epoch
 }
 
-// Watch reads the restore epoch (the id of the database's history since its last restore) every two seconds until
-// ctx ends.
+// Watch reads the database's restore epoch every two seconds until ctx ends.
 func (e *RestoreEpoch) Watch(ctx context.Context) error {
 	ticker := time.NewTicker(epochEvery)
 	defer ticker.Stop()
@@ -77,9 +73,7 @@ func (e *RestoreEpoch) Watch(ctx context.Context) error {
 	}
 }
 
-// read reads the restore epoch (the id of the database's history since its last restore). It takes the time before
-// the query, so that Current never counts a read as younger than it is. After an error the previous epoch stays
-// valid for epochHolds; readiness reports the outage.
+// read reads the database's restore epoch. After an error the previous one stays valid for epochHolds.
 func (e *RestoreEpoch) read(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, epochPatience)
 	defer cancel()
@@ -96,8 +90,7 @@ func (e *RestoreEpoch) read(ctx context.Context) {
 	}
 }
 
-// epochRow is the row of the table restore_epoch, together with the server's present history and the object id of
-// the database, which a restore may change.
+// epochRow is the row of the table restore_epoch with the server's present history.
 type epochRow sqlc.RestoreEpochRow
 
 func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
@@ -105,8 +98,8 @@ func readEpoch(ctx context.Context, db pg.DB) (epochRow, error) {
 	return epochRow(row), err
 }
 
-// effective returns the restore epoch (the id of the database's history) that processes compare. A restore that
-// changes server, timeline or database changes the epoch even before `admin restore-finish` is run.
+// effective returns the restore epoch that processes compare. A restore changes it even before `admin
+// restore-finish` is run.
 func (r epochRow) effective() (e ports.RestoreEpoch) {
 	sum := sha256.Sum256([]byte(r.Epoch.String() + " " + r.Server + " " + r.Database))
 	copy(e[:], sum[:])
@@ -115,8 +108,7 @@ func (r epochRow) effective() (e ports.RestoreEpoch) {
 
 func (r epochRow) restored() bool { return r.History != "" && r.Server != "" && r.History != r.Server }
 
-// CheckRestoreFinished returns ErrDatabaseRestored if the database was restored and `admin restore-finish` has not
-// been run since.
+// CheckRestoreFinished returns ErrDatabaseRestored if `admin restore-finish` has not been run since a restore.
 func CheckRestoreFinished(ctx context.Context, pool *pgxpool.Pool) error {
 	row, err := readEpoch(ctx, pg.DB{Pool: pool, Wait: epochPatience})
 	if err == nil && row.restored() {

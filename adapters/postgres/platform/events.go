@@ -29,8 +29,7 @@ func orNull(text string) *string {
 	return &text
 }
 
-// tracedColumns are the columns of the outbox (the table of new events) that are written if any event of a
-// statement has a trace: outboxColumns and the column with the event's trace parent.
+// tracedColumns are the columns of the outbox that are written if any event has a trace.
 var tracedColumns = append(slices.Clone(outboxColumns), sets.Column[ports.Event]{
 	Name: "trace_parent", Array: "varchar[]",
 	Values: sets.ColumnValuesFunc(func(e ports.Event) *string { return orNull(e.TraceParent) }),
@@ -43,8 +42,7 @@ func insertInto(columns []sets.Column[ports.Event]) string {
 		sets.FromClause(columns)
 }
 
-// AppendEvents queues the insert of events into the outbox (the table of new events). If no event has a trace, the
-// statement has no column for traces.
+// AppendEvents queues the insert of events into the outbox.
 func AppendEvents(t *pg.Tx, events []ports.Event) {
 	t.Appended = true
 	if slices.ContainsFunc(events, func(e ports.Event) bool { return e.TraceParent != "" }) {

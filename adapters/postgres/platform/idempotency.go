@@ -8,8 +8,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ClaimKey locks an idempotency key until the transaction ends, and returns the key's stored response, or nil if
-// there is none.
+// ClaimKey locks an idempotency key until the transaction ends, and returns its stored response, or nil.
 func (r IdempotencyStore) ClaimKey(ctx context.Context, k ports.IdempotencyKey, now time.Time) (*ports.StoredResponse,
 	error) {
 	key := &IdempotencyClaim{Key: k, Since: now.Add(-ports.IdempotencyWindow)}

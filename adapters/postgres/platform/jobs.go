@@ -10,19 +10,17 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// WaitingWorkReader finds out which jobs have work, by a single statement (ports.WaitingWork). If there is none, the
-// statement must not read whole tables, so its pool has the settings IndexPlanSettings.
+// WaitingWorkReader finds out which jobs have work. Its pool must have IndexPlanSettings, so that no table is
+// read whole.
 type WaitingWorkReader struct{ db pg.DB }
 
 var _ ports.WaitingWorkReader = WaitingWorkReader{}
 
-// NewWaitingWorkReader makes a WaitingWork, which finds out which jobs have work, over a pool with the settings
-// IndexPlanSettings.
 func NewWaitingWorkReader(pool *pgxpool.Pool) WaitingWorkReader {
 	return WaitingWorkReader{pg.DB{Pool: pool, Wait: lookPatience}}
 }
 
-// The longest wait for a connection to Postgres when the process finds out which jobs have work.
+// The longest wait for a connection when the process finds out which jobs have work.
 const lookPatience = 3 * time.Second
 
 func (w WaitingWorkReader) WaitingWork(ctx context.Context, now, idleBefore time.Time) (ports.WaitingWorkFlags, error) {

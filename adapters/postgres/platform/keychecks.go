@@ -17,11 +17,8 @@ var ErrKeysetDiffers = errors.New("postgres: SECRETS_KEYSET is not the keyset of
 // checkPatience is the longest wait for a connection to check the keyset.
 const checkPatience = 2 * time.Second
 
-// CheckKeyset compares the check values of a keyset's keys (one-way fingerprints) with those in the database. The
-// keyset must have every key that the database lists. proven is true if it has, and false for a database without
-// check values.
-//
-// Returns ErrKeyset, or the error of the query.
+// CheckKeyset checks that the keyset has every key whose check value the database lists; proven is false
+// without check values. Returns ErrKeysetDiffers.
 func CheckKeyset(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte) (proven bool, err error) {
 	rows, err := queries.KeyChecks(ctx, pg.DB{Pool: pool, Wait: checkPatience})
 	if err != nil {
@@ -35,8 +32,7 @@ func CheckKeyset(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]by
 	return len(rows) > 0, nil
 }
 
-// StoreKeyCheckValues stores check values (one-way fingerprints) of the keyset's keys in the database. instead: true
-// removes all other check values; false keeps them.
+// StoreKeyCheckValues stores one-way fingerprints of the keyset's keys; instead removes all others.
 func StoreKeyCheckValues(ctx context.Context, pool *pgxpool.Pool, values map[uint32][]byte, instead bool) error {
 	var ids []int64
 	var all [][]byte

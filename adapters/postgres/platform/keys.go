@@ -13,24 +13,21 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// IdempotencyClaim is an idempotency key that a transaction tries to lock. Once the queued statements are sent, it
-// holds the result.
+// IdempotencyClaim is a transaction's try to lock an idempotency key, with the result once it is sent.
 type IdempotencyClaim struct {
 	Key ports.IdempotencyKey
-	// Responses that were stored for the idempotency key before this time have expired and are ignored.
+	// Stored responses from before this time have expired.
 	Since time.Time
 
-	// Whether this transaction holds the idempotency key until it ends (true) or another one holds it (false).
+	// Whether this transaction holds the idempotency key until it ends.
 	Claimed bool
-	// The stored response of an earlier request with the idempotency key; nil if there is none.
+	// The stored response of the idempotency key; nil if there is none.
 	Stored *ports.StoredResponse
 	Err    error // The error for a stored response that cannot be decrypted; nil for none.
 }
 
-// Result returns the stored response of an idempotency key, or nil. A committed response does not change until it
-// expires, so a request that repeats it needs no claim.
-//
-// Returns ports.ErrIdempotencyKeyInUse while another transaction holds the key and no response is stored.
+// Result returns the stored response of an idempotency key, or nil; without one, ports.ErrIdempotencyKeyInUse
+// while another transaction holds the key.
 func (k *IdempotencyClaim) Result() (*ports.StoredResponse, error) {
 	if k.Err == nil && k.Stored == nil && !k.Claimed {
 		return nil, ports.ErrIdempotencyKeyInUse
@@ -38,13 +35,9 @@ func (k *IdempotencyClaim) Result() (*ports.StoredResponse, error) {
 	return k.Stored, k.Err
 }
 
-// ClaimIdempotencyKeys queues the statements that take the advisory locks of idempotency keys and read their stored
-// responses. A second statement reads the rows, after the locks: an earlier holder of a lock has ended by then, so
-// its row is visible. ClaimIdempotencyKeys does not wait for a key that another transaction holds.
-//
-// The join compares the primary key only, inside a subquery that the planner does not dissolve (OFFSET 0). A
-// condition on the age would offer a second index, and on a table that was vacuumed while empty, each key would
-// then read every key that has not expired.
+// ClaimIdempotencyKeys queues the statements that lock idempotency keys, without waiting, and then read their
+// stored responses. OFFSET 0 and a join on the primary key only keep the planner from reading every unexpired
+// key.
 func ClaimIdempotencyKeys(t *pg.Tx, sealer pg.TextCipher, keys []*IdempotencyClaim) {
 	t.QueueRows(
 		`SELECT k.place, pg_try_advisory_xact_lock(hashtextextended(k.scope, 0))
@@ -90,14 +83,13 @@ func ClaimIdempotencyKeys(t *pg.Tx, sealer pg.TextCipher, keys []*IdempotencyCla
 		})
 }
 
-// KeyedResponse is a response that is to be stored under an idempotency key which the transaction has locked.
+// KeyedResponse is a response to store under an idempotency key that the transaction has locked.
 type KeyedResponse struct {
 	Key      ports.IdempotencyKey
 	Response ports.StoredResponse
 	sealed   []byte
 }
 
-// Encrypt encrypts the response that is to be stored under an idempotency key.
 func (r *KeyedResponse) Encrypt(sealer pg.TextCipher) (err error) {
 	r.sealed, err = sealer.Encrypt(secret.Text(r.Response.Body), pg.ResponseAAD(r.Key))
 	return err
@@ -117,16 +109,14 @@ var responseColumns = []sets.Column[KeyedResponse]{
 		Values: sets.ColumnValuesFunc(func(r KeyedResponse) time.Time { return r.Response.CreatedAt })},
 }
 
-// statusOf returns the value of the column status of a stored response: its HTTP status, which is always a
-// success; 200 for a response without one.
+// statusOf returns the HTTP status of a stored response, always a success; 200 for one without.
 func statusOf(r ports.StoredResponse) int16 {
 	const withoutCode = 200
 	return int16(cmp.Or(r.Code, withoutCode))
 }
 
-// storeResponses is the SQL that stores responses under idempotency keys. The new response replaces an expired one
-// that has not been deleted yet. A response that has not expired stays: the statement then divides by zero, and
-// the error rolls back the transaction with its effect.
+// storeResponses is the SQL that stores responses under idempotency keys in place of expired ones. It divides
+// by zero, and so rolls back, if one has not expired.
 var storeResponses = `WITH stored AS (
 		INSERT INTO idempotency_keys AS k (` + sets.ColumnNames(responseColumns) + `) SELECT ` + sets.SelectColumns(responseColumns) +
 	` FROM ` + sets.FromClause(responseColumns) + `
@@ -136,8 +126,8 @@ var storeResponses = `WITH stored AS (
 		WHERE k.created_at <= excluded.created_at - ` + sets.ExtraParam(responseColumns, 1) + `::interval RETURNING 1)
 	SELECT 1 / (count(*) = ` + sets.ExtraParam(responseColumns, 2) + `)::int FROM stored`
 
-// StoreKeyedResponses queues the storing of encrypted responses of different idempotency keys. If one of the keys has a
-// response that has not expired, the transaction fails with pg.ErrResponseAlreadyStored.
+// StoreKeyedResponses queues the storing of encrypted responses. It fails with pg.ErrResponseAlreadyStored for
+// a key with an unexpired one.
 func StoreKeyedResponses(t *pg.Tx, responses []KeyedResponse) {
 	t.Queue(storeResponses, sets.ArrayArguments(responseColumns, responses, ports.IdempotencyWindow, len(responses))...).
 		QueryRow(func(row pgx.Row) error {

@@ -118,8 +118,7 @@ func (r MailStore) NewestMails(ctx context.Context, limit int) ([]ports.Mail, er
 		func(row sqlc.NewestMailsRow) sqlc.ClaimMailsRow { return sqlc.ClaimMailsRow(row) }))
 }
 
-// openMails returns the mails in rows, decrypted. Mails that cannot be decrypted are left out; the returned error
-// names them.
+// openMails returns mails decrypted; the returned error names those that cannot be.
 func (r MailStore) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	opened, unreadable := make([]ports.Mail, 0, len(rows)), []error(nil)
 	for _, row := range rows {
@@ -136,7 +135,6 @@ func (r MailStore) openMails(rows []sqlc.ClaimMailsRow) ([]ports.Mail, error) {
 	return opened, errors.Join(unreadable...)
 }
 
-// openMail decrypts the content of an encrypted mail into m.
 func (r MailStore) openMail(m *ports.Mail, sealed []byte) error {
 	if sealed == nil {
 		return nil

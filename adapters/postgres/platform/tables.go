@@ -1,6 +1,5 @@
-// Package platform reads and writes the Postgres tables that all modules share: idempotency keys, the outbox (the
-// table of new events), mails, the audit log, and the restore epoch (the id of the database's history since its
-// last restore).
+// Package platform reads and writes the Postgres tables that all modules share: idempotency keys, the outbox,
+// mails, the audit log, and the restore epoch (the id of the database's history since its last restore).
 package platform
 
 import (
@@ -11,7 +10,6 @@ import (
 
 var queries = sqlc.New()
 
-// Stores holds the stores of the tables that all modules share.
 type Stores struct {
 	Idempotency IdempotencyStore
 	Outbox      Outbox
@@ -20,8 +18,6 @@ type Stores struct {
 	Restores    DatabaseRestoreStore
 }
 
-// Stores of the tables that all modules share. Each implements the interface of its name in package
-// ports/platform.
 type (
 	IdempotencyStore     struct{ pg.StoreBase }
 	Outbox               struct{ pg.StoreBase }
@@ -39,7 +35,6 @@ var (
 	_ ports.DatabaseRestoreStore = DatabaseRestoreStore{}
 )
 
-// New makes the stores of the tables that all modules share.
 func New(b pg.StoreBase) Stores {
 	return Stores{IdempotencyStore{b}, Outbox{b}, MailStore{b}, AuditLog{b}, DatabaseRestoreStore{b}}
 }

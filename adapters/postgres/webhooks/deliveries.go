@@ -17,8 +17,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// clockSkew is how far before and after a delivery's own times its attempts are searched, since a dispatcher's
-// clock may differ from the database's clock.
+// clockSkew is how far around a delivery's own times its attempts are searched, since clocks may differ.
 const clockSkew = time.Hour
 
 func (s DeliveryStore) InsertTest(ctx context.Context, d webhook.Delivery) error {
@@ -29,8 +28,8 @@ func (s DeliveryStore) InsertTest(ctx context.Context, d webhook.Delivery) error
 	})
 }
 
-// CountTestsInFlight returns how many test deliveries of a partner have not ended. It locks the number until the
-// transaction ends, so that no other request adds a test delivery. Each half of the query reads a small index.
+// CountTestsInFlight counts a partner's unfinished test deliveries and locks the number until the transaction
+// ends.
 func (s DeliveryStore) CountTestsInFlight(ctx context.Context, partnerID id.ID) (n int, err error) {
 	t := pg.In(ctx)
 	t.Queue(`SELECT pg_advisory_xact_lock(hashtextextended('tests:' || $1::uuid::text, 0))`, partnerID)
@@ -44,9 +43,8 @@ func (s DeliveryStore) CountTestsInFlight(ctx context.Context, partnerID id.ID) 
 	return n, err
 }
 
-// InsertRedeliveries inserts copies of deliveries, which are sent again. The database copies the bodies, so none is
-// sent to this process. The copies that one request makes become due one after another, since fifty at the same moment
-// would delay other partners' webhooks.
+// InsertRedeliveries inserts copies of deliveries to send again. They become due one after another, so as not
+// to delay other partners.
 func (s DeliveryStore) InsertRedeliveries(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {
 	of, as, created := make([]id.ID, len(copies)), make([]id.ID, len(copies)), make([]time.Time, len(copies))
@@ -81,8 +79,8 @@ func scanDelivery(row pgx.CollectableRow) (webhook.Delivery, error) {
 	return toDelivery(d), err
 }
 
-// statusCondition returns the SQL condition for deliveries of a status; "" means any status. The text for failed
-// deliveries is the condition of the index deliveries_failed, so that the planner can use the index.
+// statusCondition returns the SQL condition of a status; "" means any. The text for failed is that of the index
+// deliveries_failed.
 func statusCondition(status webhook.DeliveryStatus) string {
 	switch status {
 	case webhook.StatusPending:
@@ -97,8 +95,6 @@ func statusCondition(status webhook.DeliveryStatus) string {
 	return "true"
 }
 
-// Deliveries returns a page of a subscription's deliveries. The list reads the index of deposits, of failed
-// deliveries, or of the subscription, depending on the filter.
 func (s DeliveryStore) Deliveries(ctx context.Context, subscriptionID id.ID, f webhookports.DeliveryFilter,
 	page ports.Page) (ports.ListPage[webhook.Delivery], error) {
 	l := &lists.PageQuery{Table: "deliveries", Identity: []string{"subscription_id", "id"}, Order: []string{"id"}}
@@ -134,7 +130,6 @@ func (s DeliveryStore) Deliveries(ctx context.Context, subscriptionID id.ID, f w
 	return ports.ListPage[webhook.Delivery]{Items: items, Next: found.Next}, err
 }
 
-// listedDelivery is a row of the list of webhook deliveries.
 type listedDelivery struct {
 	sqlc.DeliveryByIDRow
 	Fits bool
@@ -171,15 +166,13 @@ func toDelivery(row sqlc.DeliveryByIDRow) webhook.Delivery {
 			Result: webhook.ResultSuccess, ResponseStatus: int(row.TakenStatus), Snippet: row.TakenSnippet,
 		}}
 	case webhook.DeliveryStateDispatched, webhook.DeliveryStateFailed, webhook.DeliveryStateCancelled:
-		// A delivery in one of these states has no next attempt: the due_at of a dispatched one is the time until which
-		// its dispatcher has to report a result.
+		// A delivery in one of these states has no next attempt: due_at is the end of its dispatcher's lease.
 	}
 	return d
 }
 
-// attemptsQuery is the SQL that reads the failed attempts of webhook deliveries. The table of attempts is
-// partitioned by day: the earliest and the latest time limit the partitions that the query reads, and each
-// delivery's own times limit those that are searched for it.
+// attemptsQuery is the SQL that reads failed attempts of deliveries; the earliest and latest time limit the day
+// partitions that it reads.
 const attemptsQuery = `
 	SELECT a.delivery_id, a.number, a.started_at, a.duration_ms, a.result, coalesce(a.response_status, 0)::smallint,
 	a.snippet, a.detail
@@ -190,8 +183,7 @@ const attemptsQuery = `
 	WHERE a.started_at >= $4::timestamptz AND a.started_at < $5::timestamptz
 	ORDER BY a.delivery_id, a.number, a.started_at`
 
-// withAttempts returns the deliveries with their failed attempts, in the order of the attempts' numbers. Most
-// deliveries succeeded at once and have no failed attempt.
+// withAttempts returns the deliveries with their failed attempts, in the order of the attempts' numbers.
 func (s DeliveryStore) withAttempts(ctx context.Context, found []sqlc.DeliveryByIDRow) ([]webhook.Delivery, error) {
 	all := make([]webhook.Delivery, len(found))
 	place := make(map[id.ID]int, len(found))
@@ -213,9 +205,7 @@ func (s DeliveryStore) withAttempts(ctx context.Context, found []sqlc.DeliveryBy
 	if len(ids) == 0 {
 		return all, nil
 	}
-	// The statement stays unnamed, so that Postgres plans only for the partitions that the times select. For a named
-	// statement it makes, in each connection, a plan for all partitions too, which takes up to a third of a second and
-	// is never used.
+	// The statement stays unnamed, so that Postgres plans only the partitions that the times select.
 	rows, err := s.DB.Query(ctx, attemptsQuery, pgx.QueryExecModeCacheDescribe, ids, since, until,
 		slices.MinFunc(since, time.Time.Compare), slices.MaxFunc(until, time.Time.Compare))
 	if err != nil {
@@ -237,8 +227,7 @@ func (s DeliveryStore) withAttempts(ctx context.Context, found []sqlc.DeliveryBy
 	return all, pg.Translate(err)
 }
 
-// BodiesMadeDuring returns a subscription's deliveries that were made in a span of time (webhookports.Deliveries). It
-// reads a range of the primary key.
+// BodiesMadeDuring returns a subscription's deliveries of a span of time.
 func (s DeliveryStore) BodiesMadeDuring(ctx context.Context, subscriptionID id.ID, made ports.TimeSpan,
 	limit int) ([]webhook.SentDelivery, error) {
 	rows, err := queries.DeliveriesMade(ctx, s.DB, sqlc.DeliveriesMadeParams{
@@ -248,8 +237,7 @@ func (s DeliveryStore) BodiesMadeDuring(ctx context.Context, subscriptionID id.I
 		pg.Translate(err)
 }
 
-// BodiesAboutDeposit returns a subscription's deliveries about a deposit (webhookports.Deliveries). It always reads
-// the index of deposits, even where Postgres would estimate another index to be faster.
+// BodiesAboutDeposit returns a subscription's deliveries about a deposit, always by the index of deposits.
 func (s DeliveryStore) BodiesAboutDeposit(ctx context.Context, subscriptionID, depositID id.ID,
 	limit int) ([]webhook.SentDelivery, error) {
 	rows, err := queries.DeliveriesAbout(ctx, s.DB, depositID, subscriptionID, limit)
@@ -277,11 +265,10 @@ func (s DeliveryStore) deliveries(ctx context.Context, sql string, args ...any) 
 	return s.withAttempts(ctx, found)
 }
 
-// maxRedeliveries is the most repeated deliveries of an event that support staff are shown.
+// maxRedeliveries is the most repeated deliveries of an event shown to support staff.
 const maxRedeliveries = 1000
 
-// DeliveriesOfEvent returns the deliveries of an event. The id of an original delivery is computed from event and
-// subscription; deliveries that were sent again are found by the index of deposits.
+// DeliveriesOfEvent returns the deliveries of an event.
 func (s DeliveryStore) DeliveriesOfEvent(ctx context.Context, e webhookports.EventView) ([]webhook.Delivery, error) {
 	subscriptions, err := queries.SubscriptionsOfPartner(ctx, s.DB, e.PartnerID)
 	if err != nil {
@@ -304,8 +291,8 @@ func (s DeliveryStore) DeliveriesOfEvent(ctx context.Context, e webhookports.Eve
 	return append(found, again...), err
 }
 
-// FindDelivery returns the delivery with an id, whatever subscription it belongs to. The primary key begins with
-// the subscription, so the id is looked up once for each subscription.
+// FindDelivery returns the delivery with an id, looked up for each subscription, with which the primary key
+// begins.
 func (s DeliveryStore) FindDelivery(ctx context.Context, deliveryID id.ID) (webhook.Delivery, error) {
 	found, err := s.deliveries(ctx,
 		`SELECT `+deliveryColumns+` FROM (SELECT id AS subscription FROM webhook_subscriptions) AS s

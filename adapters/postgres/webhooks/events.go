@@ -21,8 +21,7 @@ import (
 // different clocks.
 const idsDiffer = "interval '1 hour'"
 
-// Events returns a page of a partner's events. The events of a deposit are found by the deposit's history, so the
-// table of events needs no index of deposits.
+// Events returns a page of a partner's events; a deposit's are found by its history.
 func (s EventStore) Events(ctx context.Context, partnerID id.ID, f webhookports.EventFilter,
 	page ports.Page) (ports.ListPage[ports.Event], error) {
 	l := &lists.PageQuery{Table: "events", Identity: []string{"partner_id", "id"}, Order: []string{"id"}}
@@ -60,8 +59,8 @@ func (s EventStore) Event(ctx context.Context, partnerID, eventID id.ID) (ports.
 	}, pg.ReplaceErrNoRows(err, webhook.ErrEventNotFound)
 }
 
-// scanEvent scans the columns of an event, and further columns into extra variables. Data that is not JSON counts
-// as an unreadable row, since no response could contain it.
+// scanEvent scans the columns of an event, and further columns into more. Data that is not JSON is an
+// unreadable row.
 func scanEvent(row pgx.CollectableRow, e *ports.Event, more ...any) error {
 	err := row.Scan(append([]any{&e.ID, &e.PartnerID, &e.Name, &e.DepositID, &e.Data, &e.CreatedAt, &e.Sequence},
 		more...)...)
@@ -78,16 +77,13 @@ func (s EventStore) FeedState(ctx context.Context, partnerID id.ID) (webhookport
 	return webhookports.FeedState{Epoch: row.Epoch, Oldest: row.OldestSequence, Last: row.LastSequence}, err
 }
 
-// feedEvents is the SQL that reads a partner's next events after a number, from a range of ids. Without bounds of
-// ids, the index of numbers would read all earlier rows of a partition's day. The bounds are passed as values and
-// are not now(), so that Postgres plans for their partitions only.
+// feedEvents is the SQL that reads a partner's next events after a number. The bounds of ids are values, so
+// that Postgres plans for their partitions only.
 const feedEvents = `SELECT id, partner_id, name, deposit_id, data, created_at, coalesce(sequence, 0)::bigint FROM events
 	WHERE partner_id = $1 AND sequence > $2 AND id >= $3 AND id < $4 ORDER BY sequence LIMIT $5`
 
-// FeedEvents returns the events that follow a number in a partner's feed (its numbered list of events). Most
-// partners have read all but the events of today, so a first query reads only the last partitions. A gap in the
-// numbers shows that it missed events in older partitions or from a clock that is ahead; then all partitions are
-// read.
+// FeedEvents returns the events after a number of a partner's feed. A first query reads the last partitions;
+// after a gap in the numbers all are read.
 func (s EventStore) FeedEvents(ctx context.Context, partnerID id.ID, after int64, limit int) ([]ports.Event, error) {
 	const day = 24 * time.Hour
 	today := time.Now().Truncate(day)
@@ -106,8 +102,7 @@ func (s EventStore) FeedEvents(ctx context.Context, partnerID id.ID, after int64
 	return nil, nil
 }
 
-// The ids below and above every id that contains a time, to read all partitions. The zero id cannot be used, since
-// it would be NULL.
+// The ids below and above every id with a time. The zero id cannot be used, since it would be NULL.
 var (
 	firstID = id.ID{15: 1}
 	lastID  = id.ID{0: 0xff, 1: 0xff, 2: 0xff, 3: 0xff, 4: 0xff, 5: 0xff, 6: 0xff, 7: 0xff}
@@ -119,8 +114,7 @@ func firstOf(at time.Time) (first id.ID) {
 	return first
 }
 
-// follow reports whether the events are numbered without a gap from the number that follows after (true); false
-// for a gap and for no events.
+// follow reports whether the events are numbered without a gap from the number after; false for no events.
 func follow(events []ports.Event, after int64) bool {
 	for _, e := range events {
 		if after++; e.Sequence != after {
@@ -139,9 +133,8 @@ func (s EventStore) LastFeedNumbers(ctx context.Context, partnerIDs []id.ID) (ma
 	return last, err
 }
 
-// FindEvent returns the event with an id, whatever partner it belongs to. The primary key of the table events
-// begins with the partner, so the id is looked up for each partner, in the partition of the day that the id
-// contains. In the outbox (the table of new events) the whole index is searched.
+// FindEvent returns the event with an id, looked up for each partner in the partition of the id's day, and in
+// the outbox.
 func (s EventStore) FindEvent(ctx context.Context, eventID id.ID) (e webhookports.EventView, err error) {
 	err = s.DB.QueryRow(ctx, `
 		SELECT event_id, partner_id, name, deposit_id, created_at, 'outbox', '' FROM outbox WHERE position >= 0

@@ -11,9 +11,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// EndParkedDeliveries ends parked deliveries (those that wait because their subscription is disabled) that are
-// older than a time, and returns them. The query steps through the index of parked deliveries from subscription to
-// subscription.
+// EndParkedDeliveries ends and returns old deliveries that wait because their subscription is disabled.
 func (s RetentionStore) EndParkedDeliveries(ctx context.Context, at time.Time,
 	limit int) ([]webhookports.EndedDelivery, error) {
 	rows, err := s.DB.Query(ctx, `
@@ -39,8 +37,7 @@ func (s RetentionStore) EndParkedDeliveries(ctx context.Context, at time.Time,
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[webhookports.EndedDelivery])
 }
 
-// DeleteFinishedDeliveries deletes deliveries that ended long ago, and returns their number. Ids sort by time, so
-// the oldest deliveries of a subscription are its first in the primary key.
+// DeleteFinishedDeliveries deletes deliveries that ended long ago, and returns their number.
 func (s RetentionStore) DeleteFinishedDeliveries(ctx context.Context, at, endedBy time.Time, limit int) (int, error) {
 	tag, err := s.DB.Exec(ctx, `
 		WITH RECURSIVE subscriptions(id) AS (
@@ -59,9 +56,8 @@ func (s RetentionStore) DeleteFinishedDeliveries(ctx context.Context, at, endedB
 	return int(tag.RowsAffected()), err
 }
 
-// ReleaseOrCancelDeliveries releases the parked deliveries (those that waited while their subscription was disabled) of
-// enabled subscriptions, and cancels the deliveries of deleted subscriptions. A call changes at most moveLimit
-// deliveries of each subscription.
+// ReleaseOrCancelDeliveries releases parked deliveries of enabled subscriptions and cancels those of deleted
+// ones, at most moveLimit of each.
 func (s RetentionStore) ReleaseOrCancelDeliveries(ctx context.Context, releasePerSecond int) (moved int, err error) {
 	enabled, err := queries.SubscriptionsToRelease(ctx, s.DB)
 	if err != nil {

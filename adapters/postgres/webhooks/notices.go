@@ -20,8 +20,8 @@ func (r EndpointNoticeStore) DueNotices(ctx context.Context, limit int) ([]webho
 	}), err
 }
 
-// Take deletes the notices of a kind about an endpoint, and returns what the mail about them needs. A second
-// dispatcher waits for the first one at the DELETE and then finds no row, so the mail is sent once.
+// Take deletes an endpoint's notices of a kind and returns what their mail needs; a second dispatcher finds no
+// row.
 func (r EndpointNoticeStore) Take(ctx context.Context, n webhook.Notice) (about webhookports.NoticeMailData, ok bool,
 	err error) {
 	taken, err := queries.TakeNotices(ctx, pg.In(ctx), n.SubscriptionID, n.Kind)

@@ -11,17 +11,16 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// partitionsTimeout is the time limit of a statement that makes a partition, instead of the pool's limit: many rows
-// may have to be moved into the partition of a day.
+// partitionsTimeout is the time limit of a statement that makes a partition, into which many rows may have to
+// be moved.
 const partitionsTimeout = 2 * time.Minute
 
-// partition is the partition of one day, of a table that is partitioned by day.
+// partition is one day of a table that is partitioned by day.
 type partition struct {
 	Parent string    // The name of the partitioned table: events or delivery_attempts.
 	Day    time.Time // The day of the partition, as midnight in UTC at its beginning.
 }
 
-// key returns the column by which the table is partitioned.
 func (p partition) key() string {
 	if p.Parent == "events" {
 		return "id"
@@ -31,7 +30,7 @@ func (p partition) key() string {
 
 func (p partition) name() string { return p.Parent + "_" + p.Day.UTC().Format("20060102") }
 
-// bound returns an instant as a bound of the partition, as an SQL literal: the least UUID v7 of the instant for
+// bound returns an instant as an SQL literal that bounds the partition: the least UUID v7 of the instant for
 // events, the instant itself for attempts.
 func (p partition) bound(at time.Time) string {
 	if p.Parent == "events" {
@@ -41,8 +40,8 @@ func (p partition) bound(at time.Time) string {
 	return "'" + at.UTC().Format("2006-01-02 15:04:05+00") + "'"
 }
 
-// missingPartitions is the SQL that lists the days without a partition: from yesterday to $1 days ahead, and the
-// days of rows in a default partition. Today comes first, because events and attempts of today arrive meanwhile.
+// missingPartitions is the SQL of the days without a partition: today first, yesterday to $1 days ahead, and
+// the days of rows in a default partition.
 const missingPartitions = `
 	WITH today AS (SELECT date_trunc('day', now(), 'UTC') AS day),
 	wanted(parent, day) AS (
@@ -60,8 +59,7 @@ const missingPartitions = `
 		'YYYYMMDD'))
 	ORDER BY abs(extract(epoch FROM w.day - today.day)), w.parent`
 
-// EnsurePartitions makes the missing partitions up to some days ahead. Each day is a transaction of its own, so
-// that a day that fails does not prevent the others.
+// EnsurePartitions makes the missing partitions up to some days ahead, each in a transaction of its own.
 func (s RetentionStore) EnsurePartitions(ctx context.Context, days int) error {
 	rows, err := s.DB.Query(ctx, missingPartitions, days)
 	if err != nil {
@@ -83,9 +81,8 @@ func (s RetentionStore) EnsurePartitions(ctx context.Context, days int) error {
 	return errors.Join(failures...)
 }
 
-// makePartition makes the partition of a day from a new table, into which it moves the day's rows of the default
-// partition, since Postgres refuses a partition while the default partition has rows of the same day. Readers and
-// writers of other partitions do not wait, since ATTACH locks the default partition only.
+// makePartition makes the partition of a day from a new table, to which it first moves the day's rows of the
+// default partition.
 func (s RetentionStore) makePartition(ctx context.Context, p partition) error {
 	from, to := p.bound(p.Day), p.bound(p.Day.AddDate(0, 0, 1))
 	rest, name, key := p.Parent+"_rest", p.name(), p.key()
@@ -95,12 +92,12 @@ func (s RetentionStore) makePartition(ctx context.Context, p partition) error {
 			`SELECT pg_try_advisory_xact_lock(hashtext('ensure_partitions'))
 				AND set_config('statement_timeout', $1, true) <> ''`,
 			pg.FormatMillis(partitionsTimeout)).Scan(&mine)
-		// Another process holds the lock and is making the partitions, so nothing is left to do here.
+		// Another process holds the lock and is making the partitions.
 		if err != nil || !mine {
 			return err
 		}
-		// Check for the partition in a separate statement, because the snapshot of the previous one may be older than
-		// the commit of the process that held the lock before.
+		// Check for the partition separately: an earlier snapshot may be older than the commit of the lock's last
+		// holder.
 		err = t.QueryRow(ctx, `SELECT coalesce((SELECT relispartition FROM pg_class WHERE oid = to_regclass($1)), false)`,
 			name).Scan(&made)
 		if err != nil || made {
@@ -123,7 +120,7 @@ func (s RetentionStore) makePartition(ctx context.Context, p partition) error {
 }
 
 func (s RetentionStore) DropPartitions(ctx context.Context, days int) error {
-	// Pass the age in days, since the SQL function expects such an interval; a Go duration would arrive as hours.
+	// Pass the age in days, since a Go duration would arrive as hours.
 	_, err := s.DB.Exec(ctx, `SELECT drop_expired_partitions(make_interval(days => $1))`, days)
 	return err
 }

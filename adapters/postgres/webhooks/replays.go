@@ -92,16 +92,14 @@ func (r ReplayStore) CountUnfinished(ctx context.Context, subscriptionID id.ID) 
 	return queries.UnfinishedReplays(ctx, r.DB, subscriptionID)
 }
 
-// oldest returns the FROM clause that selects the deliveries that a replay (the redelivery of a time span)
-// repeats: originals that have the wanted status now. At most webhook.MaxReplayStepReads rows of the clause read are
-// considered.
+// oldest returns the FROM clause of the deliveries that a replay (the redelivery of a time span) repeats, among
+// the first webhook.MaxReplayStepReads rows read.
 func oldest(p webhook.Replay, read string) string {
 	return " FROM (SELECT id, state, attempts, redelivery_of, test" + read + strconv.Itoa(webhook.MaxReplayStepReads) +
 		") d WHERE " + statusCondition(p.Status) + " AND redelivery_of IS NULL AND NOT test"
 }
 
-// matching returns the conditions for the deliveries that a replay (the redelivery of a time span) reads: those of
-// the time span, and only the failed ones, which have an index, if the replay repeats failed deliveries.
+// matching returns the conditions for the deliveries that a replay of a time span reads.
 func matching(p webhook.Replay) *lists.PageQuery {
 	l := &lists.PageQuery{}
 	l.Where("subscription_id = ?", p.SubscriptionID)

@@ -11,12 +11,9 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// SelectHealthReportsSQL is the SQL that reads the health of subscriptions $1, and how many of their deliveries wait,
-// are parked, or are dispatched. It uses a single snapshot, since a delivery may be dispatched meanwhile. Triggers
-// keep the number of those that wait (ADR 0012). The dispatched ones of all subscriptions are few; those whose
-// dispatcher did not report for a while are left out with their dead index entries, as in
-// dispatchstore.Store.CountClaimed. "state + 0" selects the index deliveries_pending, which no other statement may
-// use.
+// SelectHealthReportsSQL is the SQL that reads the health of subscriptions $1 and counts their deliveries by
+// state, in one snapshot. Triggers keep the number of those that wait (ADR 0012). "state + 0" selects the index
+// deliveries_pending, which no other statement may use.
 var SelectHealthReportsSQL = `
 	WITH leased AS MATERIALIZED (
 		SELECT subscription_id, count(*) AS n, min(id::text)::uuid AS oldest FROM deliveries
@@ -65,8 +62,7 @@ func (r SubscriptionStore) HealthReports(ctx context.Context,
 	return out, pg.Translate(rows.Err())
 }
 
-// scanReport scans a row of the query SelectHealthReportsSQL, about the health of a webhook subscription. It fills
-// only those fields of the subscription that the row has.
+// scanReport scans a row of SelectHealthReportsSQL into those fields of the subscription that the row has.
 func scanReport(row pgx.Rows) (r webhook.SubscriptionWithReport, waiting, dispatched int, oldest time.Time, err error) {
 	var health webhook.Health
 	var openUntil, success, failure *time.Time

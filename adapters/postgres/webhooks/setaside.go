@@ -17,8 +17,7 @@ func (r SetAsideEventStore) SetAsideEvents(ctx context.Context, limit int) ([]we
 	}), err
 }
 
-// Retry moves an event that could not be processed back to the outbox (the table of new events). The event keeps
-// the time of its commit, from which its latency counts.
+// Retry moves an event that could not be processed back to the outbox, with the time of its commit.
 func (r SetAsideEventStore) Retry(ctx context.Context, eventID id.ID) (webhookports.SetAsideEventRecord, error) {
 	pg.In(ctx).Appended = true
 	row, err := queries.RetryEvent(ctx, pg.In(ctx), eventID)

@@ -18,9 +18,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// moveLimit is the most deliveries whose state changes in the transaction that enables, disables or deletes their
-// subscription. ReleaseOrCancelDeliveries changes the rest of a longer backlog; until then the dispatcher checks the
-// subscription before each POST.
+// moveLimit is the most deliveries changed by the transaction that enables, disables or deletes their
+// subscription; ReleaseOrCancelDeliveries changes the rest.
 const moveLimit = 10_000
 
 func (r SubscriptionStore) Insert(ctx context.Context, s webhook.Subscription, key secret.Text) error {
@@ -115,7 +114,7 @@ func (r SubscriptionStore) Subscriptions(ctx context.Context, partnerID id.ID,
 }
 
 // SigningSecrets returns the signing secrets of a partner's subscriptions. A secret that cannot be decrypted is
-// left out, since nothing is signed with it.
+// left out.
 func (r SubscriptionStore) SigningSecrets(ctx context.Context, partnerID id.ID) (map[id.ID]secret.Text, error) {
 	rows, err := queries.SigningSecrets(ctx, r.DB, partnerID)
 	if err != nil {
@@ -124,8 +123,7 @@ func (r SubscriptionStore) SigningSecrets(ctx context.Context, partnerID id.ID) 
 	all := make(map[id.ID]secret.Text, len(rows))
 	for _, row := range rows {
 		switch plain, err := r.Sealer.Decrypt(row.Secret, pg.SigningSecretAAD(row.ID)); {
-		// Nothing can be decrypted, since this process's keyset is not that of the database; return that error instead
-		// of an empty result.
+		// Nothing can be decrypted by this process's keyset: return that error, not an empty result.
 		case errors.Is(err, fault.ErrUnavailable):
 			return nil, err
 		case err == nil:

@@ -11,7 +11,6 @@ import (
 
 var queries = sqlc.New()
 
-// Stores holds the stores of all tables of webhooks.
 type Stores struct {
 	Subscriptions SubscriptionStore
 	Deliveries    DeliveryStore
@@ -22,7 +21,6 @@ type Stores struct {
 	Retention     RetentionStore
 }
 
-// Stores of the tables of webhooks. Each implements the interface of its name in package ports/webhooks.
 type (
 	SubscriptionStore   struct{ pg.StoreBase }
 	DeliveryStore       struct{ pg.StoreBase }

@@ -1,5 +1,5 @@
-// Package lists builds and runs the SQL queries of lists that are read page by page: filters, order, cursor, and the
-// end of a page. The queries stay fast however long the list is.
+// Package lists builds and runs the SQL queries of lists that are read page by page, fast however long the list
+// is.
 package lists
 
 import (
@@ -16,15 +16,12 @@ import (
 
 const (
 	maxPerPage = 100
-	// maxRead is the most rows that one statement of a list reads. A page of 100 needs so many when one row of twenty
-	// matches.
+	// maxRead is the most rows that one statement of a list reads.
 	maxRead = ports.MaxRowsReadPerPage
 )
 
-// PageQuery builds the SQL query of a page of a list, newest first unless the list is read back. Conditions are
-// constant texts with ? for each argument; values are passed as parameters, never in the text. The text depends only
-// on the set of filters, the direction and the step of the page size, so that Postgres plans each text once per
-// connection.
+// PageQuery builds the SQL query of a page of a list, newest first. Conditions are constant texts with ? for
+// arguments, so that Postgres plans each text once per connection.
 type PageQuery struct {
 	Table    string
 	Identity []string // Columns of the primary key of the list's table.
@@ -33,15 +30,15 @@ type PageQuery struct {
 	Fits     []string // SQL conditions that are checked on each row of the list that is read.
 	Args     []any
 	Max      int  // The most rows that are read for a page of the list; 0 means maxRead.
-	Back     bool // Whether the list is read from the cursor on to newer rows (true) or to older ones (false).
+	Back     bool // Whether the list is read towards newer rows.
 }
 
-// Where adds a condition to the list's query that the index of the list answers, so that other rows are not read.
+// Where adds a condition that the list's index answers, so that other rows are not read.
 func (l *PageQuery) Where(condition string, args ...any) {
 	l.within = append(l.within, l.numbered(condition, args))
 }
 
-// Filter adds a condition to the list's query that is checked on each row that is read.
+// Filter adds a condition that is checked on each row of the list.
 func (l *PageQuery) Filter(condition string, args ...any) {
 	l.Fits = append(l.Fits, l.numbered(condition, args))
 }
@@ -59,7 +56,7 @@ func (l *PageQuery) AddArgument(arg any) string {
 	return "$" + strconv.Itoa(len(l.Args))
 }
 
-// WhereTimeSpan adds conditions that a column lies within a span of time, for those ends of the span that are set.
+// WhereTimeSpan adds conditions for those ends of a span of time that are set.
 func (l *PageQuery) WhereTimeSpan(column string, s ports.TimeSpan) {
 	if !s.From.IsZero() {
 		l.Where(column+" >= ?", s.From)
@@ -69,8 +66,8 @@ func (l *PageQuery) WhereTimeSpan(column string, s ports.TimeSpan) {
 	}
 }
 
-// WhereIDTimeSpan adds conditions that the time in UUID v7 ids lies within a span of time, for lists in the order of
-// such ids. An id cannot contain a time before 1970.
+// WhereIDTimeSpan adds conditions that the time in UUID v7 ids lies within a span. An id cannot contain a time
+// before 1970.
 func (l *PageQuery) WhereIDTimeSpan(column string, s ports.TimeSpan) {
 	if !s.From.IsZero() {
 		l.Where(column+" >= uuid_floor(greatest(?, timestamptz 'epoch'))", s.From)
@@ -80,7 +77,6 @@ func (l *PageQuery) WhereIDTimeSpan(column string, s ports.TimeSpan) {
 	}
 }
 
-// AfterCursor makes the page of the list begin after the cursor.
 func (l *PageQuery) AfterCursor(c ports.Cursor) {
 	switch {
 	case c.IsZero():
@@ -91,8 +87,7 @@ func (l *PageQuery) AfterCursor(c ports.Cursor) {
 	}
 }
 
-// CursorOperator returns the SQL operator by which a row is compared with the cursor: > if the list is read towards
-// newer rows, otherwise <.
+// CursorOperator returns > if the list is read towards newer rows, otherwise <.
 func (l *PageQuery) CursorOperator() string {
 	if l.Back {
 		return ">"
@@ -100,7 +95,7 @@ func (l *PageQuery) CursorOperator() string {
 	return "<"
 }
 
-// OrderBy returns the ORDER BY clause of the list. prefix is put before each column.
+// OrderBy returns the ORDER BY clause; prefix is put before each column.
 func (l *PageQuery) OrderBy(prefix string) string {
 	direction := " DESC"
 	if l.Back {
@@ -109,7 +104,6 @@ func (l *PageQuery) OrderBy(prefix string) string {
 	return " ORDER BY " + prefix + strings.Join(l.Order, direction+", "+prefix) + direction
 }
 
-// WhereClause returns the WHERE clause with the conditions that the index of the list answers.
 func (l *PageQuery) WhereClause() string {
 	if len(l.within) == 0 {
 		return ""
@@ -117,7 +111,6 @@ func (l *PageQuery) WhereClause() string {
 	return " WHERE " + strings.Join(l.within, " AND ")
 }
 
-// reads returns the most rows that one statement reads for a page of the list.
 func (l *PageQuery) reads() int {
 	if l.Max > 0 {
 		return l.Max
@@ -125,9 +118,9 @@ func (l *PageQuery) reads() int {
 	return maxRead
 }
 
-// RowsExpression returns a table expression with the rows of a page: the columns of the table, whether the row matches
-// all filters (fits), and the number n of the row among those that were read, which is 0 in a list without filters.
-// The last row that was read is included even if it does not match, because the next page starts after it.
+// RowsExpression returns a table expression with the rows of a page: columns, whether all filters match (fits),
+// and the row's number n, 0 in a list without filters. The last row read is included, since the next page
+// starts after it.
 func (l *PageQuery) RowsExpression(p ports.Page) string {
 	order := l.OrderBy("")
 	limit := order + " LIMIT " + strconv.Itoa(PageQueryLimit(p))
@@ -160,9 +153,8 @@ func union(a, b []string) []string {
 	return all
 }
 
-// PageQueryLimit returns the LIMIT of the query of a page: one row more than the page size, to find out whether a next
-// page exists, and for unusual sizes still more, so that only a few query texts exist. The limit is in the text: if
-// it were a parameter, the planner would plan for a tenth of the table.
+// PageQueryLimit returns the LIMIT of a page's query: one row more than the page, rounded up for few query
+// texts. As a parameter, it would mislead the planner.
 func PageQueryLimit(p ports.Page) int {
 	for _, step := range []int{1, 10, 25, 50} {
 		if size(p) <= step {
@@ -174,17 +166,15 @@ func PageQueryLimit(p ports.Page) int {
 
 func size(p ports.Page) int { return max(1, min(p.Limit, maxPerPage)) }
 
-// PageCandidateRow is a row of a list, with whether it matches the filters and its number among the rows that were
-// read.
+// PageCandidateRow is a row of a list, with whether it matches the filters and its number.
 type PageCandidateRow[T any] struct {
 	Item T
 	Fits bool
 	N    int
 }
 
-// ReadPage runs the query of a page over l.Rows and returns the page. scan scans a row, whose last columns are fits and
-// n. place returns the sort key of an item. A row that cannot be read is reported, and the page continues without
-// it.
+// ReadPage runs the query of a page. scan scans a row, whose last columns are fits and n; place returns an
+// item's sort key. Unreadable rows are reported and left out.
 func ReadPage[T any](ctx context.Context, d pg.DB, l *PageQuery, p ports.Page, sql string,
 	scan func(pgx.CollectableRow) (PageCandidateRow[T], error), place func(T) ports.Cursor) (ports.ListPage[T], error) {
 	rows, err := pg.ReadRows(ctx, d, scan, func(row *PageCandidateRow[T], err error) {
@@ -209,8 +199,8 @@ func ReadPage[T any](ctx context.Context, d pg.DB, l *PageQuery, p ports.Page, s
 		if row.Fits {
 			page.Items = append(page.Items, row.Item)
 		}
-		// The row is the last that the query could return, so the next page begins after it, even if unreadable rows
-		// before it are missing.
+		// The next page begins after the last row that the query could return, even if unreadable rows before it are
+		// missing.
 		if row.N == l.reads() || i+1 == PageQueryLimit(p) {
 			page.Next = place(row.Item)
 		}

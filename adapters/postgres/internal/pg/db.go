@@ -13,18 +13,16 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// DB runs SQL statements outside transactions. Wait is the longest wait for a connection. Every error is translated
-// by Translate.
+// DB runs SQL statements outside transactions, with translated errors. Wait is the longest wait for a
+// connection.
 type DB struct {
 	Pool *pgxpool.Pool
 	Wait time.Duration
-	// Unreadable is called for each row of the database that cannot be read; nil means that such rows are not
-	// reported.
+	// Unreadable is called for each row that cannot be read; nil means that such rows are not reported.
 	Unreadable func(ctx context.Context, table string, rowID id.ID, err error)
 }
 
-// Acquire takes a connection from the pool. Returns service_unavailable when the database is unreachable or no
-// connection becomes free in time.
+// Acquire takes a connection from the pool, or returns service_unavailable.
 func (d DB) Acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.ErrUnavailable.WithCause(err)
@@ -66,8 +64,7 @@ func (d DB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return oneRow{rows, err}
 }
 
-// ownedRows are the rows of a query that release their connection when they are closed. Reading the last row closes
-// them.
+// ownedRows are rows that release their connection when they are closed or the last is read.
 type ownedRows struct {
 	pgx.Rows
 	release func()
@@ -91,7 +88,6 @@ func (r *ownedRows) Close() {
 
 func (r *ownedRows) Err() error { return Translate(r.Rows.Err()) }
 
-// oneRow is the first row of a query's result, which Scan scans.
 type oneRow struct {
 	rows pgx.Rows
 	err  error
@@ -115,7 +111,7 @@ func (r oneRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// ReplaceErrNoRows returns the given error sentinel instead of pgx.ErrNoRows, and any other error unchanged.
+// ReplaceErrNoRows returns sentinel instead of pgx.ErrNoRows, and any other error unchanged.
 func ReplaceErrNoRows(err, sentinel error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sentinel
@@ -123,7 +119,7 @@ func ReplaceErrNoRows(err, sentinel error) error {
 	return err
 }
 
-// SendBatch runs the SQL statements of a batch in a single round trip and in a single transaction.
+// SendBatch runs a batch in a single round trip and a single transaction.
 func (d DB) SendBatch(ctx context.Context, batch *pgx.Batch) error {
 	conn, err := d.Acquire(ctx)
 	if err != nil {

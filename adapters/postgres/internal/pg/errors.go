@@ -21,8 +21,7 @@ import (
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	// The SQLSTATE after a migration changed the result type of a cached plan. The next try prepares the statement
-	// again.
+	// The SQLSTATE after a migration changed the result type of a cached plan.
 	changedResultType           = "0A000"
 	SQLStateLockTimeout         = "55P03"
 	queryCanceled               = "57014"
@@ -31,8 +30,7 @@ const (
 	SQLStateDiskFull            = "53100"
 	SQLStatePermissionDenied    = "42501"
 	SQLStateTooManyConnections  = "53300"
-	// Postgres reports this code, or one of the next two, where a table, column or function is missing because `admin
-	// migrate up` has not run yet.
+	// The SQLSTATE for a missing table, column or function, because `admin migrate up` has not run yet.
 	undefinedTable     = "42P01"
 	undefinedColumn    = "42703"
 	undefinedFunction  = "42883"
@@ -42,17 +40,14 @@ const (
 	checkViolation     = "23514"
 )
 
-// ErrRolledBack is the error of a COMMIT that rolled back, because an earlier statement had failed and the caller
-// ignored its error.
+// ErrRolledBack is the error of a COMMIT that rolled back because of an ignored earlier error.
 var ErrRolledBack = errors.New("postgres: commit of a failed transaction")
 
-// ErrResponseAlreadyStored is the error for a response to store whose idempotency key has a stored response already.
-// The advisory lock of the key prevents that; should two transactions ever pass the lock, the second fails and finds
-// the response in its next run.
+// ErrResponseAlreadyStored is the error for an idempotency key with a stored response, which the key's advisory
+// lock should prevent.
 var ErrResponseAlreadyStored = errors.New("postgres: the idempotency key holds a response already")
 
-// ErrClientErased is the error for a client that was erased after the transaction had read it. The next run of the
-// transaction finds no client.
+// ErrClientErased is the error for a client that was erased after the transaction had read it.
 var ErrClientErased = errors.New("postgres: a client was erased meanwhile")
 
 // broken maps the name of a violated database constraint to the error that callers expect.
@@ -64,9 +59,8 @@ var broken = map[string]error{
 	"one_payment_succeeded":   paymentports.ErrPaymentExists,
 }
 
-// Translate turns errors of the Postgres driver into errors of core and ports. DB and Tx call Translate wherever
-// they read rows and results, so no caller receives the error of a connection. pgx.ErrNoRows and errors after which
-// Retry tries again are returned unchanged.
+// Translate turns driver errors into errors of core and ports. pgx.ErrNoRows and retryable errors stay
+// unchanged.
 func Translate(err error) error {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
 		return err
@@ -113,8 +107,7 @@ func SQLStateOf(err error) string {
 	return ""
 }
 
-// serverFailed reports whether an error is a fault of the connection, of resources, of an administrator or of the
-// system (true), and not of the statement (false).
+// serverFailed reports whether an error is a fault of connection, resources or system, not of the statement.
 func serverFailed(refused *pgconn.PgError) bool {
 	switch refused.Code[:2] {
 	case "08", "53", "57", "58":
@@ -123,8 +116,8 @@ func serverFailed(refused *pgconn.PgError) bool {
 	return false
 }
 
-// NothingCommitted reports whether nothing of a transaction was committed, because the server refused a statement or a
-// row could not be read. It is false for a failure of the connection or of the server, after which that is unknown.
+// NothingCommitted reports whether certainly nothing of a transaction was committed; false after a failure of
+// connection or server.
 func NothingCommitted(err error) bool {
 	var refused *pgconn.PgError
 	return errors.Is(err, ErrRolledBack) || errors.Is(err, ErrResponseAlreadyStored) || errors.Is(err, ErrClientErased) ||
@@ -132,8 +125,8 @@ func NothingCommitted(err error) bool {
 		(errors.As(err, &refused) && !serverFailed(refused))
 }
 
-// IsUnreachable reports whether the server did not answer in time, the connection failed, or the pool had no free
-// connection; otherwise false.
+// IsUnreachable reports whether the server did not answer in time, the connection failed, or no connection was
+// free.
 func IsUnreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
@@ -143,8 +136,7 @@ func IsUnreachable(err error) bool {
 		pgconn.Timeout(err) || pgconn.SafeToRetry(err)
 }
 
-// retryable reports whether the whole transaction may be run again after an error; false if another run would fail
-// too.
+// retryable reports whether the whole transaction may be run again.
 func retryable(err error) bool {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) {
@@ -154,8 +146,7 @@ func retryable(err error) bool {
 	case serializationFailure, deadlockDetected, changedResultType:
 		return true
 	case checkViolation:
-		// The row belonged to a partition of a day that was being made at that moment; another run of the transaction
-		// finds the partition.
+		// Another run finds the partition of the day, which was being made at that moment.
 		return refused.ConstraintName == ""
 	}
 	return false

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// IntervalSQL returns an SQL interval of whole seconds, for the text of a statement whose plan would change with a
+// IntervalSQL returns an SQL interval of whole seconds, for a statement whose plan would change with a
 // parameter.
 func IntervalSQL(d time.Duration) string {
 	return "interval '" + strconv.FormatInt(int64(d/time.Second), 10) + " seconds'"

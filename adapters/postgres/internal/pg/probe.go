@@ -8,10 +8,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// MakeFailingEndpointsDue makes the failing endpoints (partners' webhook URLs) that match the selection be tried again
-// at once: their present waits end, the next waits are short again, and waiting retries become due. A zero field of
-// the selection matches every endpoint. The rows of subscriptions are locked in order and before those of deliveries,
-// as in every other transaction that locks both, so that none deadlocks.
+// MakeFailingEndpointsDue makes failing endpoints that match the selection be tried again at once. A zero field
+// matches every endpoint. Rows of subscriptions are locked in order, before deliveries, against deadlocks.
 func MakeFailingEndpointsDue(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, of webhookports.ProbeFilter) (p webhookports.ProbeResult, err error) {

@@ -11,15 +11,15 @@ import (
 
 // Cipher encrypts and decrypts secrets that are stored in the database (adapters/secrets).
 type Cipher interface {
-	// Encrypt binds the ciphertext to associatedData: Decrypt with other associated data returns an error.
+	// Encrypt binds the ciphertext to associatedData, without which Decrypt returns an error.
 	Encrypt(plaintext, associatedData []byte) ([]byte, error)
 	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
 	// Hash returns 32 bytes that are always the same for a text and cannot be computed without the keyset.
 	Hash(text string) []byte
 }
 
-// The functions …AAD return the associated data of a secret, with which it is encrypted: its purpose and its row. A
-// ciphertext that is copied to another row therefore cannot be decrypted.
+// The functions …AAD return the associated data of a secret: its purpose and row, so that a copy in another row
+// cannot be decrypted.
 func ConnectSecretAAD(partnerID id.ID) []byte { return []byte("connect_secret:" + partnerID.String()) }
 func SigningSecretAAD(subscriptionID id.ID) []byte {
 	return []byte("webhook_secret:" + subscriptionID.String())
@@ -38,26 +38,23 @@ func FormDraftAAD(session [32]byte, form id.ID) []byte {
 	return []byte("form_draft:" + hex.EncodeToString(session[:]) + ":" + form.String())
 }
 
-// MailboxHash returns the hash of a mailbox (mailaddr.Mailbox), which is stored where the address itself must not
-// be readable.
+// MailboxHash returns the hash of a mailbox (mailaddr.Mailbox), stored where the address must not be readable.
 func (s TextCipher) MailboxHash(mailbox string) []byte { return s.Cipher.Hash("mailbox:" + mailbox) }
 
 func ResponseAAD(k ports.IdempotencyKey) []byte {
 	return []byte("idempotent_response:" + IdempotencyKeyScope(k))
 }
 
-// IdempotencyKeyScope returns the text that identifies an idempotency key: partner, route, key. The key has a fixed
-// length, so no two keys have the same text. Stored responses are encrypted for this text, and processes of different
-// versions lock by it, so its form must never change.
+// IdempotencyKeyScope returns the text that identifies an idempotency key: partner, route, key. Stored
+// responses are encrypted for it, so its form must never change.
 func IdempotencyKeyScope(k ports.IdempotencyKey) string {
-	// The sum of the lengths of the partner's id, two separators, and the idempotency key in hex.
+	// The lengths of the partner's id, two separators, and the idempotency key in hex.
 	const lengths = 36 + 2 + 2*len(k.Key)
 	b := make([]byte, 0, lengths+len(k.Route))
 	b = append(append(append(append(b, k.Owner.String()...), '|'), k.Route...), '|')
 	return string(hex.AppendEncode(b, k.Key[:]))
 }
 
-// TextCipher encrypts and decrypts texts for storage in the database.
 type TextCipher struct{ Cipher Cipher }
 
 func (s TextCipher) Encrypt(plain secret.Text, associatedData []byte) ([]byte, error) {

@@ -8,8 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// StartChildSpan starts a trace span below the span of ctx. If ctx is not traced, it starts none and costs only a
-// look-up.
+// StartChildSpan starts a trace span below that of ctx, if ctx is traced.
 func StartChildSpan(ctx context.Context, tracer, name string) (context.Context, func()) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx, func() {}
@@ -28,8 +27,8 @@ func TraceParent(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
-// StartBatchSpan starts the trace span of a batch and links it to the span of every caller of the batch. A batch
-// belongs to several traces, so no caller is the parent. If no caller is traced, it starts no span.
+// StartBatchSpan starts the trace span of a batch, linked to every traced caller's; none if no caller is
+// traced.
 func StartBatchSpan[T any](ctx context.Context, tracer, name string, callers []T,
 	contextOf func(T) context.Context) (context.Context, func()) {
 	var links []trace.Link

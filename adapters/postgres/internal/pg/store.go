@@ -2,7 +2,6 @@ package pg
 
 import "context"
 
-// StoreBase holds what the stores of every module need: the database and the encryption of secrets.
 type StoreBase struct {
 	DB     DB
 	Sealer TextCipher
@@ -10,18 +9,17 @@ type StoreBase struct {
 
 type txKey struct{}
 
-// WithTx returns a context that carries a transaction, which the function In takes out of it.
+// WithTx returns a context that carries a transaction, for In.
 func WithTx(ctx context.Context, t *Tx) context.Context { return context.WithValue(ctx, txKey{}, t) }
 
-// HasTx reports whether a context carries a transaction that has not ended; otherwise false.
+// HasTx reports whether a context carries an open transaction.
 func HasTx(ctx context.Context) bool {
 	t, inside := ctx.Value(txKey{}).(*Tx)
 	return inside && !t.ended
 }
 
-// In returns the transaction that a context carries (ports.UnitOfWork). It panics if there is none or if it has
-// ended: a statement that must commit with others would otherwise commit alone, or run on a connection that
-// another caller uses by then.
+// In returns the transaction of a context. It panics without an open one, since a statement would otherwise
+// commit alone.
 func In(ctx context.Context) *Tx {
 	t, inside := ctx.Value(txKey{}).(*Tx)
 	if !inside || t.ended {

@@ -20,13 +20,10 @@ const (
 	finishWithin = 5 * time.Second
 )
 
-// Tx is a transaction that saves round trips. BEGIN is sent with the first statement. Statements whose result the
-// caller does not need at once (Queue) are sent with the next statement that returns a result, or with COMMIT.
-// Statements run in the order of Queue, so a read sees every earlier write. The errors of queued statements are
-// returned by Flush, and at the latest by Commit.
+// Tx is a transaction that saves round trips: BEGIN and queued statements (Queue) are sent with the next
+// statement that returns a result, or with COMMIT. Their errors are returned by Flush, at the latest by Commit.
 type Tx struct {
-	// Appended reports whether the transaction wrote events to the outbox (the table of new events): true if it wrote
-	// any, otherwise false.
+	// Appended reports whether the transaction wrote events to the outbox.
 	Appended bool
 
 	conn  *pgxpool.Conn
@@ -41,11 +38,10 @@ func Begin(conn *pgxpool.Conn) *Tx {
 	return t
 }
 
-// Queue adds an SQL statement to those that Flush or the next statement with a result will send. A callback on the
-// statement's result runs when it is sent.
+// Queue adds a statement to those sent by Flush or the next statement with a result.
 func (t *Tx) Queue(sql string, args ...any) *pgx.QueuedQuery { return t.queue.Queue(sql, args...) }
 
-// Flush sends the queued statements of the transaction in a single round trip and reads all results.
+// Flush sends the queued statements in a single round trip and reads all results.
 func (t *Tx) Flush(ctx context.Context) error {
 	if t.queue.Len() == 0 {
 		return nil
@@ -55,8 +51,7 @@ func (t *Tx) Flush(ctx context.Context) error {
 	return Translate(t.conn.SendBatch(ctx, queue).Close())
 }
 
-// Exec runs an SQL statement of the transaction now instead of queueing it, for callers that need the number of
-// changed rows.
+// Exec runs a statement now, for callers that need the number of changed rows.
 func (t *Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	var tag pgconn.CommandTag
 	t.queue.Queue(sql, args...).Exec(func(ct pgconn.CommandTag) error {
@@ -67,8 +62,7 @@ func (t *Tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandT
 	return tag, err
 }
 
-// Query runs a query of the transaction now. The rows belong to the transaction's connection and must be closed
-// before the next statement.
+// Query runs a query now. Its rows must be closed before the next statement.
 func (t *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if err := t.Flush(ctx); err != nil {
 		return nil, err
@@ -80,13 +74,11 @@ func (t *Tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, erro
 	return &ownedRows{Rows: rows}, nil
 }
 
-// QueryRow returns a row of the transaction whose query is sent when Scan is called.
 func (t *Tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return lazyRow{t: t, ctx: ctx, sql: sql, args: args}
 }
 
-// lazyRow is a row whose query is sent when Scan is called, so that it shares a round trip with the queued
-// statements before it.
+// lazyRow is a row whose query is sent by Scan, together with the queued statements before it.
 type lazyRow struct {
 	t    *Tx
 	ctx  context.Context
@@ -102,8 +94,8 @@ func (r lazyRow) Scan(dest ...any) error {
 	return Translate(*found)
 }
 
-// QueueRow queues a query for a single row. It returns a pointer to an error, which is set when the queued statements
-// are sent. pgx.ErrNoRows does not fail the other queued statements.
+// QueueRow queues a query for a single row. The returned error is set when the statements are sent;
+// pgx.ErrNoRows does not fail the others.
 func (t *Tx) QueueRow(sql string, args []any, dest ...any) *error {
 	found := new(error)
 	t.queue.Queue(sql, args...).QueryRow(func(row pgx.Row) error {
@@ -117,7 +109,7 @@ func (t *Tx) QueueRow(sql string, args []any, dest ...any) *error {
 	return found
 }
 
-// QueueRows queues a query. When the queued statements are sent, each is called for every row of the result.
+// QueueRows queues a query. When it is sent, each is called for every row.
 func (t *Tx) QueueRows(sql string, args []any, each func(pgx.Rows) error) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
@@ -129,7 +121,7 @@ func (t *Tx) QueueRows(sql string, args []any, each func(pgx.Rows) error) {
 	})
 }
 
-// QueueRowsInto queues a query. When the queued statements are sent, its scanned rows are stored in dst.
+// QueueRowsInto queues a query. When it is sent, its scanned rows are stored in dst.
 func QueueRowsInto[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, args ...any) {
 	t.queue.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*dst, err = pgx.CollectRows(rows, scan)
@@ -137,23 +129,18 @@ func QueueRowsInto[T any](t *Tx, dst *[]T, scan pgx.RowToFunc[T], sql string, ar
 	})
 }
 
-// QueueingTx returns the transaction in a form that generated code can use: each of its statements is queued, to be
-// sent with later ones.
 func (t *Tx) QueueingTx() QueueingTx { return QueueingTx{t} }
 
 // QueueingTx is a transaction whose Exec queues statements instead of running them.
 type QueueingTx struct{ *Tx }
 
-// Exec queues an SQL statement, whose error is returned when the queued statements are sent.
 func (d QueueingTx) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	d.queue.Queue(sql, args...)
 	return pgconn.CommandTag{}, nil
 }
 
-// Commit sends the queued statements and COMMIT in a single round trip. A commit that has begun continues after the
-// end of the caller's context.
-//
-// Returns service_unavailable when the connection breaks; the server may then have committed or not.
+// Commit sends the queued statements and COMMIT; once begun, it outlives the caller's context. Returns
+// service_unavailable if the connection breaks: the server may then have committed.
 func (t *Tx) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.WithCause(err)
@@ -172,13 +159,12 @@ func (t *Tx) Commit(ctx context.Context) error {
 	return t.Flush(ctx)
 }
 
-// untouched reports whether the transaction has sent nothing and has only BEGIN queued; otherwise false.
+// untouched reports whether the transaction has sent nothing and queued only BEGIN.
 func (t *Tx) untouched() bool {
 	return t.queue.Len() == 1 && t.conn.Conn().PgConn().TxStatus() == 'I'
 }
 
-// RollbackIfOpen rolls back the transaction if it was not committed, and releases its connection. If the rollback
-// fails, the connection is closed.
+// RollbackIfOpen rolls back an uncommitted transaction and releases its connection.
 func (t *Tx) RollbackIfOpen(ctx context.Context) {
 	t.ended = true
 	defer t.conn.Release()
@@ -191,9 +177,8 @@ func (t *Tx) RollbackIfOpen(ctx context.Context) {
 	_, _ = t.conn.Exec(ctx, "rollback")
 }
 
-// RetryTx runs a transaction, and runs it again after a serialization failure, a deadlock, an outdated cached plan or
-// a row for a partition that was just made, with growing pauses and jitter. After the last try it returns
-// service_unavailable.
+// RetryTx runs a transaction again after a serialization failure, deadlock or outdated plan, with growing
+// pauses. After the last try it returns service_unavailable.
 func RetryTx(ctx context.Context, attempt func() error) error {
 	pause := firstPause
 	for try := 1; ; try++ {
@@ -215,8 +200,8 @@ func RetryTx(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// RunInTx runs fn in a transaction of pool, and runs it again as Retry does. fn must commit; without a commit the
-// transaction is rolled back.
+// RunInTx runs fn in a transaction of pool, again as RetryTx does. fn must commit, or the transaction is rolled
+// back.
 func RunInTx(ctx context.Context, pool *pgxpool.Pool, fn func(*Tx) error) error {
 	return RetryTx(ctx, func() error {
 		conn, err := pool.Acquire(ctx)

@@ -9,28 +9,25 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// IsUnreadableRow reports whether an error means that a row has a value that cannot be read. No version of the service
-// writes such a row.
+// IsUnreadableRow reports whether an error means that a row has a value that cannot be read.
 func IsUnreadableRow(err error) bool {
 	var odd pgx.ScanArgError
 	return errors.As(err, &odd)
 }
 
-// BadValueError makes the error of a column whose value has the right type and still cannot be read.
+// BadValueError makes the error of a column whose value has the right type but cannot be read.
 func BadValueError(column string, err error) error {
 	return pgx.ScanArgError{FieldName: column, Err: err}
 }
 
-// ReportUnreadableRow reports a row of the database that cannot be read, by calling DB.Unreadable if that is set.
 func (d DB) ReportUnreadableRow(ctx context.Context, table string, rowID id.ID, err error) {
 	if d.Unreadable != nil {
 		d.Unreadable(ctx, table, rowID, err)
 	}
 }
 
-// ReadRows returns the rows of a query. A row that cannot be read does not prevent the reading of the other rows: the
-// function odd is called with what could be read of it, and it stays among the rows. In that case the query runs
-// twice, since pgx ends reading at the first row that fails.
+// ReadRows returns the rows of a query. odd is called with what could be read of an unreadable row, which stays
+// among the rows.
 func ReadRows[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(*T, error), sql string,
 	args ...any) ([]T, error) {
 	rows, err := d.Query(ctx, sql, args...)
@@ -55,8 +52,7 @@ func ReadRows[T any](ctx context.Context, d DB, scan pgx.RowToFunc[T], odd func(
 	return all, Translate(err)
 }
 
-// columnwiseRow is a row of a query that cannot be read as a whole: its Scan reads every column that can be read, and
-// does not end the reading of the other rows.
+// columnwiseRow is a row whose Scan reads every column that can be read.
 type columnwiseRow struct{ pgx.Rows }
 
 func (r columnwiseRow) Scan(dest ...any) (first error) {

@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// OrDefault returns value, unless value is its type's zero value: then it returns the argument otherwise.
 func OrDefault[T comparable](value, otherwise T) T {
 	var zero T
 	if value == zero {
@@ -14,7 +13,7 @@ func OrDefault[T comparable](value, otherwise T) T {
 	return value
 }
 
-// OrZero returns the value behind a pointer, or the type's zero value for nil, which stands for NULL.
+// OrZero returns the value behind a pointer, or the zero value for nil, which stands for NULL.
 func OrZero[T any](v *T) (zero T) {
 	if v == nil {
 		return zero
@@ -38,7 +37,6 @@ func OrEmptyMap(m map[string]string) map[string]string {
 	return m
 }
 
-// ConvertEach returns a slice with the result of a function for every element of another slice.
 func ConvertEach[A, B any](in []A, convert func(A) B) []B {
 	out := make([]B, len(in))
 	for i, a := range in {
@@ -47,8 +45,7 @@ func ConvertEach[A, B any](in []A, convert func(A) B) []B {
 	return out
 }
 
-// RequireRowChanged returns a function that checks the number of rows that a statement changed: it returns the error
-// sentinel for 0.
+// RequireRowChanged returns a function that returns sentinel if a statement changed 0 rows.
 func RequireRowChanged(sentinel error) func(rows int64, err error) error {
 	return func(rows int64, err error) error {
 		if err == nil && rows == 0 {

@@ -7,7 +7,7 @@ import (
 	"partnerdeposits/adapters/postgres/internal/pg"
 )
 
-// Column is a column of a table, with the values that one SQL statement writes to it for a set of rows.
+// Column is a column of a table, with its values for a set of rows.
 type Column[T any] struct {
 	Name   string
 	Array  string // The Postgres type of the array parameter that holds the column's values, such as uuid[].
@@ -15,25 +15,22 @@ type Column[T any] struct {
 	Values func([]T) any
 }
 
-// ColumnValuesFunc returns a function that collects the values of a column from rows. value returns the column's value
-// in one row.
+// ColumnValuesFunc returns a function that collects the values of a column from rows. value returns the
+// column's value in one row.
 func ColumnValuesFunc[T, V any](value func(T) V) func([]T) any {
 	return func(rows []T) any { return pg.ConvertEach(rows, value) }
 }
 
-// ColumnNames returns the names of columns, separated by commas.
 func ColumnNames[T any](columns []Column[T]) string {
 	return strings.Join(pg.ConvertEach(columns, func(c Column[T]) string { return c.Name }), ", ")
 }
 
-// SelectColumns returns the columns of the set of rows n, each with its cast, for a SELECT; they are separated by
-// commas.
+// SelectColumns returns the columns of the set of rows n, each with its cast, for a SELECT.
 func SelectColumns[T any](columns []Column[T]) string {
 	return strings.Join(pg.ConvertEach(columns, func(c Column[T]) string { return "n." + c.Name + c.Cast }), ", ")
 }
 
-// FromClause returns the FROM item that makes the set of rows n from arrays, which are the statement's first
-// parameters.
+// FromClause returns the FROM item that makes the set of rows n from the arrays of the first parameters.
 func FromClause[T any](columns []Column[T]) string {
 	arrays := make([]string, len(columns))
 	for i, c := range columns {
@@ -42,8 +39,7 @@ func FromClause[T any](columns []Column[T]) string {
 	return "unnest(" + strings.Join(arrays, ", ") + ") AS n(" + ColumnNames(columns) + ")"
 }
 
-// ArrayArguments returns the arguments of a statement about a set of rows: an array of values for each column, followed
-// by further arguments.
+// ArrayArguments returns the arguments of a statement about a set of rows: an array for each column, then more.
 func ArrayArguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	args := make([]any, 0, len(columns)+len(more))
 	for _, c := range columns {
@@ -52,6 +48,5 @@ func ArrayArguments[T any](columns []Column[T], rows []T, more ...any) []any {
 	return append(args, more...)
 }
 
-// ExtraParam returns the placeholder, such as $4, of the n-th parameter that follows the arrays with the columns'
-// values; n begins with 1.
+// ExtraParam returns the placeholder, such as $4, of the n-th parameter after the arrays; n begins with 1.
 func ExtraParam[T any](columns []Column[T], n int) string { return "$" + strconv.Itoa(len(columns)+n) }

@@ -13,18 +13,16 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// countedExactly is the largest count of waiting rows that is exact. A larger count is the estimate of the last
-// vacuum.
+// countedExactly is the largest exact count of waiting rows. A larger count is the estimate of the last vacuum.
 const countedExactly = 10_000
 
-// BacklogReader counts the rows in the database that wait to be processed: events, deliveries, mails, collections.
 type BacklogReader struct{ pool *pgxpool.Pool }
 
-// NewBacklogReader makes a Backlog, which counts the rows that wait to be processed. The pool must be opened with
-// postgres.IndexPlanSettings, because no count may read a whole table.
+// NewBacklogReader makes a BacklogReader. The pool must have postgres.IndexPlanSettings, because no count may
+// read a whole table.
 func NewBacklogReader(pool *pgxpool.Pool) *BacklogReader { return &BacklogReader{pool: pool} }
 
-// SQL that counts the rows that wait to be processed. Each count reads at most $1 entries of an index.
+// SQL that counts rows that wait to be processed; each count reads at most $1 entries of an index.
 const (
 	countOutbox = `SELECT count(*), (SELECT reltuples::bigint FROM pg_class WHERE oid = 'outbox'::regclass)
 		FROM (SELECT FROM outbox ORDER BY position, event_id LIMIT $1) AS few`
@@ -40,9 +38,8 @@ const (
 	oldestOnOutbox = `SELECT extract(epoch FROM clock_timestamp() - committed_at)::float8 FROM outbox
 		ORDER BY position, event_id LIMIT 1`
 
-	// SQL of the ages of the delivery that has been due longest and of the lease (the time in which a dispatcher must
-	// report a result) that ended first. Deliveries to an endpoint that is not called for a while after failures have
-	// an age of their own.
+	// SQL of the ages of the delivery due longest and of the lease that ended first. Endpoints in a pause have an
+	// age of their own.
 	oldestDue = `
 		WITH RECURSIVE waiting(id) AS (
 			(SELECT subscription_id FROM deliveries WHERE state = 0 AND due_at IS NOT NULL ORDER BY subscription_id LIMIT 1)
@@ -62,8 +59,7 @@ const (
 			coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(due_at) FILTER (WHERE held))), 0)::float8
 			FROM earliest`
 
-	// SQL of the number of full days after today for which partitions exist; -1 if today has none. The search ends
-	// after 60 days, which is further than partitions are made.
+	// SQL of the number of days after today that have partitions; -1 if today has none.
 	daysAhead = `
 		SELECT coalesce(min(n), 61) - 1 FROM generate_series(0, 60) n, to_char((now() AT TIME ZONE 'UTC')::date + n,
 		'YYYYMMDD') AS day
@@ -86,13 +82,11 @@ const (
 		CROSS JOIN LATERAL (SELECT captured_at FROM collections WHERE state <> 'paid' AND state = s.open ORDER BY captured_at
 		LIMIT 1) AS c`
 
-	// SQL of the number of connections to the server. The query needs no special rights: every user may count the
-	// connections of all users.
+	// SQL of the number of connections to the server.
 	countConnections = `SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
 		current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
 		- coalesce(current_setting('reserved_connections', true), '0')::integer`
-	// SQL of the number of dead rows of each table. For the partitioned table of deliveries, it is the sum over the
-	// partitions.
+	// SQL of the number of dead rows of each table.
 	countDead = `SELECT coalesce(p.relname, c.relname)::text, sum(s.n_dead_tup)::bigint
 		FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
 		LEFT JOIN pg_class p ON p.oid = i.inhparent
@@ -172,8 +166,8 @@ func (b *BacklogReader) Backlog(ctx context.Context) (webhookports.Backlog, erro
 	return out, pg.Translate(b.pool.SendBatch(ctx, batch).Close())
 }
 
-// counts queues an SQL statement that returns pairs of a name and a count. When the queued statements are sent,
-// the pairs are stored in the map into.
+// counts queues a statement that returns pairs of name and count, which are stored in the map into when it is
+// sent.
 func counts[K ~string](batch *pgx.Batch, into map[K]int, sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var name K

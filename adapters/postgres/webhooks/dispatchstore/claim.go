@@ -12,10 +12,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// FindDue returns the subscriptions that have due deliveries, and the time until the next delivery becomes due. The
-// query steps through the index from subscription to subscription, so its cost depends on the number of
-// subscriptions with waiting deliveries and not on the number of deliveries. OFFSET 0 and LIMIT keep the planner
-// from reading all subscriptions or all waiting deliveries at once, which seems cheap while the tables are small.
+// FindDue returns the subscriptions with due deliveries, and the time until the next. It steps through the
+// index from subscription to subscription; OFFSET 0 and LIMIT keep the planner from reading all.
 func (s *Store) FindDue(ctx context.Context, horizon time.Duration) (webhookports.DueScanResult, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -103,8 +101,8 @@ func (s *Store) ClaimDue(ctx context.Context, rooms []webhookports.ClaimQuota,
 	return claims, pg.Translate(err)
 }
 
-// expiredSpan is how far back most scans search for deliveries whose lease (the time in which a dispatcher must
-// report a result) has ended. Full scans find older ones.
+// expiredSpan is how far back most scans search for deliveries whose lease has ended; full scans find older
+// ones.
 const expiredSpan = 5 * time.Second
 
 func (s *Store) ClaimUrgent(ctx context.Context, limit int,
@@ -140,12 +138,11 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int,
 	return claims, recovered, pg.Translate(err)
 }
 
-// requested is the SQL expression for webhookports.Claim.Requested of a delivery d: true if a person or the
-// partner requested it, as a test or to be sent again; otherwise false.
+// requested is the SQL of webhookports.Claim.Requested: whether a person or the partner requested the delivery.
 const requested = `d.test OR d.redelivery_of IS NOT NULL`
 
-// readClaims reads the deliveries that a query claimed (reserved for this dispatcher). Before note is called for a
-// row, the row's further columns are scanned into extra.
+// readClaims reads claimed deliveries. Before note is called for a row, its further columns are scanned into
+// extra.
 func readClaims(rows pgx.Rows, note func(*webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
 	var c webhookports.Claim
 	_, err = pgx.ForEachRow(rows,
@@ -161,9 +158,8 @@ var countClaimed = `
 		SELECT subscription_id, count(*) FROM deliveries
 		WHERE state = 1 AND due_at > now() - ` + pg.IntervalSQL(webhook.EndedLeaseGrace) + ` GROUP BY 1`
 
-// CountClaimed returns, for each subscription, how many of its deliveries are claimed (reserved for a dispatcher
-// that attempts them). Deliveries whose reservation ended a while ago do not count: ClaimUrgent has taken them,
-// and their dead index entries would make the query slow.
+// CountClaimed counts the claimed deliveries of each subscription, without long-ended claims, whose dead index
+// entries are slow to read.
 func (s *Store) CountClaimed(ctx context.Context) (map[id.ID]int, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

@@ -14,9 +14,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// ends holds the last successful and the last failed POST to one endpoint among the results that a batch stores.
+// ends holds the last successful and the last failed POST to one endpoint in a batch.
 type ends struct {
-	// The times at which the last successful and the last failed POST to the endpoint ended; zero if there was none.
+	// When the last successful and the last failed POST to the endpoint ended; zero if there was none.
 	success, failure time.Time
 	of               webhook.Attempt // The failed POST to the endpoint that ended last.
 }
@@ -38,9 +38,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// adjustHealth updates the health of endpoints by the results of a batch of POSTs. The rows of their subscriptions
-// are locked in order and before those of deliveries, as in every other transaction that locks both, so that none
-// deadlocks.
+// adjustHealth updates the health of endpoints by the results of a batch. Rows of subscriptions are locked in
+// order, before deliveries, against deadlocks.
 func adjustHealth(
 	ctx context.Context, t *pg.Tx, outcomes []webhookports.AttemptOutcome, adjust []id.ID, limit int, now time.Time,
 ) (map[id.ID]webhook.Health, error) {
@@ -60,7 +59,7 @@ func adjustHealth(
 			}
 		}
 		health[sub.ID] = h
-		var since time.Time // The time at which the endpoint's state changed; zero if it did not change.
+		var since time.Time // When the endpoint's state changed; zero if it did not.
 		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
 			since = now
 		}
@@ -80,8 +79,7 @@ func adjustHealth(
 	return health, nil
 }
 
-// afterOutcome returns the health of an endpoint after the result of a POST. If the partner must be notified of a
-// change, it queues the statement that stores the notice.
+// afterOutcome returns an endpoint's health after a POST, and queues the notice to the partner of a change.
 func afterOutcome(t queuer, h webhook.Health, o webhookports.AttemptOutcome, limit int, now time.Time) webhook.Health {
 	next, kind := h.AfterAttemptWithNotice(o.Attempt, o.Excused, o.Verdict.GivesUp(o.Delivery.Test), limit, now)
 	if kind != "" {
@@ -90,16 +88,14 @@ func afterOutcome(t queuer, h webhook.Health, o webhookports.AttemptOutcome, lim
 	return next
 }
 
-// notice queues the SQL statement that stores a notice about an endpoint, from which a mail to the partner is
-// made.
+// notice queues the storing of a notice about an endpoint, from which a mail is made.
 func notice(batch queuer, sub id.ID, kind webhook.NoticeKind, at time.Time) {
 	batch.Queue(
 		`INSERT INTO webhook_notices (subscription_id, kind, at, mail_at) VALUES ($1, $2, $3, now() + $4::interval)`, sub,
 		kind, at, kind.MailDelay())
 }
 
-// noticeGivenUp queues the SQL statement that stores notices to partners about deliveries that this transaction
-// has given up.
+// noticeGivenUp queues the storing of notices about deliveries that this transaction has given up.
 func noticeGivenUp(batch queuer, outcomes []webhookports.AttemptOutcome) {
 	var subs, ids []id.ID
 	for _, o := range outcomes {
@@ -117,8 +113,8 @@ func noticeGivenUp(batch queuer, outcomes []webhookports.AttemptOutcome) {
 		WHERE d.state = 3 AND d.finished_at = now() GROUP BY d.subscription_id`, subs, ids, webhook.NoticeDeliveryGivenUp)
 }
 
-// tellSuccesses queues the SQL statement that stores when a POST to each endpoint last succeeded. It skips a row
-// that another transaction has locked: the time is not worth a wait.
+// tellSuccesses queues the storing of each endpoint's last successful POST. It skips locked rows: the time is
+// not worth a wait.
 func tellSuccesses(batch queuer, outcomes []webhookports.AttemptOutcome, adjusted []id.ID) {
 	last := map[id.ID]*ends{}
 	for _, o := range outcomes {
@@ -150,7 +146,6 @@ func tellSuccesses(batch queuer, outcomes []webhookports.AttemptOutcome, adjuste
 		WHERE s.id = told.id`, subs, at)
 }
 
-// queuer is a place where SQL statements can be queued: a pgx.Batch or a transaction.
 type queuer interface {
 	Queue(sql string, args ...any) *pgx.QueuedQuery
 }

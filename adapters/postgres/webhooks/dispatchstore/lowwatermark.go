@@ -5,17 +5,11 @@ import (
 	"time"
 )
 
-// fullEvery is the time between two scans of waiting rows (a backlog, such as due deliveries) from the start of
-// their index.
-//
-// A backlog is consumed from the old end of its index. Until the next vacuum, a scan from that end reads the dead
-// entries of all rows that were consumed before: with a million of them, that takes longer than consuming the
-// rows. So a scan starts at the low watermark, the oldest row that the previous scan found. Rows below the
-// watermark (written late, or released) wait for the next full scan.
+// fullEvery is the time between two scans of a backlog from the start of its index. Other scans start at the
+// low watermark, the oldest row found before, since dead entries of consumed rows are slow to read.
 const fullEvery = 2 * time.Second
 
-// watermarks holds the low watermark of each backlog (rows that wait to be processed): the row at which the next
-// scan of the backlog starts.
+// watermarks holds, for each backlog, the row at which its next scan starts.
 type watermarks[K comparable, V any] struct {
 	mu    sync.Mutex
 	byKey map[K]watermark[V]
@@ -23,11 +17,11 @@ type watermarks[K comparable, V any] struct {
 
 type watermark[V any] struct {
 	low  V
-	full time.Time // The time of the last scan of the waiting rows from the start of their index.
+	full time.Time // When the waiting rows were last scanned from the start of their index.
 }
 
-// start returns the row at which the next scan of a backlog (rows that wait to be processed) starts. The zero
-// value means the start of the index.
+// start returns the row at which the next scan of a backlog starts; the zero value means the start of the
+// index.
 func (w *watermarks[K, V]) start(k K) (low V) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,8 +37,7 @@ func (w *watermarks[K, V]) start(k K) (low V) {
 	return low
 }
 
-// set stores the lowest row that a scan of a backlog (rows that wait to be processed) found. found is false when
-// the scan found no row, so that nothing waits.
+// set stores the lowest row that a scan of a backlog found; found is false if it found none.
 func (w *watermarks[K, V]) set(k K, lowest V, found bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

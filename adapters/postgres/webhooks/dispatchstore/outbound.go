@@ -12,8 +12,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// selectEndpoints is the SQL that reads the few columns of each endpoint by which webhook.OutboundBroken decides
-// whether this service's own way to the internet is broken.
+// selectEndpoints is the SQL for webhook.OutboundBroken, which decides whether this service's own way to the
+// internet is broken.
 const selectEndpoints = `
 	SELECT partner_id, coalesce(substring(url
 	FROM '^[a-z]+://([^/?#]+)'), url), failing_since, last_success_at, last_failure_at, coalesce(last_error, ''),

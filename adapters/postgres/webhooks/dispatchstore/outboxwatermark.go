@@ -5,52 +5,42 @@ import (
 	"time"
 )
 
-// outboxWatermark is the low watermark of the outbox (the table of new events): a position below which there is no
-// row and will be none. A scan that starts there misses nothing, so the events of a deposit are found in their
-// order, and it reads few index entries of rows that were consumed.
-//
-// The rows below a position are final when every transaction has ended that may have drawn one of these positions.
-// A transaction has its transaction id before it draws a position, so the transaction ids in a later snapshot of
-// the database show that. The watermark then rises to the first row that still exists.
+// outboxWatermark is a position in the outbox below which there is no row and will be none. It rises once every
+// transaction has ended that may have drawn a lower position, by the transaction ids in a later snapshot.
 type outboxWatermark struct {
 	mu  sync.Mutex
 	low int64
-	// The time of the last scan of the outbox (the table of new events) from its beginning. Such scans are a safety
-	// net in case the watermark is wrong.
+	// When the outbox was last scanned from its beginning, a safety net against a wrong watermark.
 	full time.Time
-	// The time of the last query from the beginning of the outbox (the table of new events) that checked whether it
-	// has any row.
+	// When the outbox was last checked from its beginning for any row.
 	asked time.Time
-	// The number of connections that the pool had made at the last scan. A new connection may lead to a server that
-	// was restored or promoted, so the watermark is then forgotten.
+	// The connections that the pool had made by the last scan. A new one may lead to a restored server, so the
+	// watermark is forgotten.
 	conns int64
-	// The last position in the outbox (the table of new events) that transactions had drawn when the previous query
-	// ran.
+	// The last position in the outbox that was drawn before the previous query.
 	drawn int64
 
-	// The next value of the low watermark (the field mark), and the transaction id (xid) below which all transactions
-	// must have ended before that value is valid. A mark of 0 means that there is no next value yet.
+	// The next low watermark, and the transaction id below which all must have ended before it is valid; 0 means
+	// none.
 	mark int64
 	xid  int64
 }
 
-// outboxView is the result of a query of the outbox (the table of new events) from a position on.
+// outboxView is the result of a query of the outbox from a position on.
 type outboxView struct {
 	from int64
-	// The last position in the outbox (the table of new events) that was drawn before the query's snapshot; 0 if it
-	// is not known.
+	// The last position in the outbox that was drawn before the query's snapshot; 0 if unknown.
 	drawn int64
-	// The position of the first event that the query found in the outbox (the table of new events); negative if it
-	// found none.
+	// The position of the first event that the query found in the outbox; negative if none.
 	first int64
-	// The last position in the outbox (the table of new events) that was drawn after the query's snapshot.
+	// The last position in the outbox that was drawn after the query's snapshot.
 	last int64
 	// The bounds of the query's snapshot: transactions below xmin had ended, and none from xmax on had begun.
 	xmin, xmax int64
 }
 
-// look begins a query of the outbox (the table of new events) and returns the position from which the query
-// starts. conns is the number of connections that the pool has made.
+// look begins a query of the outbox and returns its start position. conns is the number of connections that the
+// pool has made.
 func (w *outboxWatermark) look(conns int64) outboxView {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,11 +55,11 @@ func (w *outboxWatermark) look(conns int64) outboxView {
 	return v
 }
 
-// saw raises the low watermark of the outbox (the position below which it has no event) by the result of a query.
+// saw raises the low watermark of the outbox by the result of a query.
 func (w *outboxWatermark) saw(v outboxView) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// A lower last position means that the database is another server or was restored, so the watermark is forgotten.
+	// A lower last position means another server or a restored one, so the watermark is forgotten.
 	if v.last < w.drawn {
 		w.forget()
 	}
@@ -83,22 +73,21 @@ func (w *outboxWatermark) saw(v outboxView) {
 		w.low, w.mark = max(w.low, w.mark), 0
 	}
 	if w.mark == 0 && v.drawn > 0 {
-		// The next watermark is valid once the transactions that are running now have ended: later ones draw only
-		// positions above v.drawn.
+		// The next watermark is valid once the running transactions have ended: later ones draw only positions above
+		// v.drawn.
 		w.mark, w.xid = v.drawn+1, v.xmax
 	}
 	w.drawn = v.last
 }
 
-// lowest returns a position in the outbox (the table of new events) below which there is no event.
+// lowest returns a position in the outbox below which there is no event.
 func (w *outboxWatermark) lowest() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.low
 }
 
-// ask returns the position from which a query should check whether the outbox (the table of new events) has any
-// event.
+// ask returns the position from which a query should check whether the outbox has any event.
 func (w *outboxWatermark) ask() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,8 +98,8 @@ func (w *outboxWatermark) ask() int64 {
 	return w.low
 }
 
-// answered stores whether a query found events in the outbox (the table of new events). If it found some below the
-// watermark, the next scan starts at the beginning of the outbox.
+// answered stores whether a query found events in the outbox. Events below the watermark make the next scan
+// start at the beginning.
 func (w *outboxWatermark) answered(from int64, pending bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -65,9 +65,7 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 	return relayed, claims, nil
 }
 
-// claimsOf returns the claims (rights of this dispatcher to attempt a delivery) of the planned deliveries that are
-// sent at once. The insert of the deliveries makes these claims, except for a delivery that the table contains
-// already.
+// claimsOf returns the claims of planned deliveries that are sent at once.
 func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
 	for i := range planned {
 		if d := &planned[i]; d.State == webhook.DeliveryStateDispatched {
@@ -79,12 +77,10 @@ func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
 	return claims
 }
 
-// firstSeq is the number of the first claim (right to attempt a delivery) of each delivery, which is made together
-// with the delivery.
+// firstSeq is the number of a delivery's first claim, made together with the delivery.
 const firstSeq = 1
 
-// insertEvents queues the SQL statement that inserts events into the feeds (each partner's numbered list of
-// events).
+// insertEvents queues the insert of events into each partner's numbered list.
 func insertEvents(t *pg.Tx, events []ports.Event) {
 	n := len(events)
 	ids, partners, names, deposits := make([]id.ID, n), make([]id.ID, n), make([]string, n), make([]id.ID, n)
@@ -94,8 +90,7 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 			string(e.Data), e.CreatedAt
 		numbers[i] = e.Sequence
 	}
-	// The statement must fail for an event that the table contains already: skipping the event would leave a gap in
-	// the numbers of the partner's events.
+	// Fail for an event that the table contains: skipping it would leave a gap in the partner's numbers.
 	t.Queue(`INSERT INTO events (id, partner_id, name, deposit_id, data, created_at, sequence)
 		SELECT e.id, e.partner_id, e.name, nullif(e.deposit_id, '00000000-0000-0000-0000-000000000000'), e.data, e.created_at,
 		e.sequence
@@ -104,8 +99,8 @@ func insertEvents(t *pg.Tx, events []ports.Event) {
 		numbers)
 }
 
-// insertDeliveries queues the SQL statement that inserts planned deliveries. When the queued statements are sent,
-// claims is set to the claims (rights to attempt a delivery) of those that are sent at once.
+// insertDeliveries queues the insert of planned deliveries. When it is sent, claims is set to those of
+// deliveries sent at once.
 func insertDeliveries(t *pg.Tx, planned []webhookports.Delivery, lease time.Duration, claims *[]webhookports.Claim) {
 	if len(planned) == 0 {
 		return

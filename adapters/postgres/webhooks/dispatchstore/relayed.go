@@ -9,22 +9,19 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// relayedMemory keeps the deliveries that this process has just made from new events, so that its workers can send
-// them without a query of the database. A kept delivery is used for at most webhook.Freshness (half a second). It
-// may be as outdated as any other read of that age: a change of a subscription takes effect webhook.Freshness
-// after its commit, and Relay locks each subscription that it reads until its own commit.
+// relayedMemory keeps deliveries just made from new events, so that workers can send them without a query, for
+// at most webhook.Freshness: changes of a subscription take effect that long after their commit.
 type relayedMemory struct {
 	mu sync.Mutex
-	// The deliveries that this process made from new events in the last seconds: newer ones (now) and older ones
-	// (before).
+	// Deliveries that this process made in the last seconds, in two generations.
 	now, before map[claimKey]relayedDelivery
-	turned      time.Time // The time at which the newer deliveries in memory last became the older ones.
-	// Claims (rights to attempt a delivery) whose transaction is still committing. Workers wait for its end.
+	turned      time.Time // When the newer deliveries in memory last became the older ones.
+	// Claims on deliveries whose transaction is still committing; workers wait for its end.
 	open map[claimKey]*filing
 }
 
-// claimKey identifies a claim (the right of one dispatcher to attempt a delivery). It does not contain the claim's
-// due time, which becomes less exact on the way through the queue.
+// claimKey identifies a claim on a delivery, without its due time, which becomes less exact on the way through
+// the queue.
 type claimKey struct {
 	deliveryID, subscriptionID id.ID
 	seq                        int32
@@ -46,17 +43,15 @@ type target struct {
 	skew     time.Duration
 }
 
-// filing is a transaction that commits new deliveries with their claims (rights to attempt them), and its result.
+// filing is a transaction that commits new deliveries with their claims, and its result.
 type filing struct {
 	claims []webhookports.Claim
 	ended  chan struct{}
-	// The claims (rights to attempt a delivery) that were committed. The field is set before the channel ended is
-	// closed.
+	// The committed claims, set before the channel ended is closed.
 	filed map[claimKey]struct{}
 }
 
-// end stores which claims (rights to attempt a delivery) were committed, and wakes the workers that wait for the
-// commit.
+// end stores which claims were committed, and wakes the workers that wait.
 func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed bool) {
 	if committed {
 		for _, c := range filed {
@@ -73,8 +68,8 @@ func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed boo
 	close(f.ended)
 }
 
-// await returns the function webhookports.Delivery.Filed of a delivery: it waits until the transaction that made
-// the delivery has ended, and reports whether the delivery was committed (true) or not (false).
+// await returns webhookports.Delivery.Filed: it waits for the end of the delivery's transaction and reports
+// whether it committed.
 func (f *filing) await(k claimKey) func() bool {
 	return func() bool {
 		<-f.ended
@@ -83,8 +78,7 @@ func (f *filing) await(k claimKey) func() bool {
 	}
 }
 
-// keep stores new deliveries in memory whose transaction is about to commit. readAt is a time before that
-// transaction read the subscriptions.
+// keep stores new deliveries before their commit. readAt is a time before the subscriptions were read.
 func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
 	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time,
 	lease time.Duration) *filing {
@@ -128,8 +122,8 @@ func (m *relayedMemory) turn(now time.Time) {
 	m.before, m.now, m.turned = m.now, map[claimKey]relayedDelivery{}, now
 }
 
-// take returns a delivery from memory if it is young enough to be sent without a query, and drops it, so that a
-// further load of the delivery queries the database.
+// take returns a delivery from memory if it is young enough, and drops it, so that a further load queries the
+// database.
 func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,7 +138,7 @@ func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found boo
 	return d, false
 }
 
-// await waits until no transaction of this process is committing one of the claims (rights to attempt a delivery).
+// await waits until no transaction of this process is committing one of the claims.
 func (m *relayedMemory) await(claims []webhookports.Claim) {
 	for _, c := range claims {
 		m.mu.Lock()
@@ -156,7 +150,7 @@ func (m *relayedMemory) await(claims []webhookports.Claim) {
 	}
 }
 
-// forget drops deliveries from memory whose claims (rights to attempt them) are no longer valid.
+// forget drops deliveries from memory whose claims are no longer valid.
 func (m *relayedMemory) forget(claims []webhookports.Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

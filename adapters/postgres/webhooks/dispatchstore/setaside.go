@@ -14,9 +14,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// SetEventAside moves an event that cannot be processed from the outbox (the table of new events) to a table of its
-// own. One statement deletes and inserts, so the event is always in exactly one of the tables, whatever another
-// dispatcher does with it meanwhile. The outbox has no index of ids, but the event is one of its first rows.
+// SetEventAside moves an event that cannot be processed from the outbox to another table. One statement does
+// it, so the event is always in exactly one of them.
 func (s *Store) SetEventAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -34,7 +33,7 @@ func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "�"), "\x00", "�")
 }
 
-// planPanicError is the error for a panic while the deliveries of a batch of new events were planned.
+// planPanicError is the error for a panic while deliveries were planned.
 type planPanicError struct{ panicked any }
 
 func (e planPanicError) Error() string {
@@ -53,8 +52,8 @@ func planSafely(plan webhookports.PlanDeliveriesFunc, events []ports.Event,
 	return plan(events, subscriptions), nil
 }
 
-// refusedEvents returns err as *webhookports.RefusedEventsError if the data of an event caused it. Other errors, such
-// as a missing right or a full disk, are no fault of the events, which are tried again.
+// refusedEvents returns err as *webhookports.RefusedEventsError if an event's data caused it; other errors are
+// tried again.
 func refusedEvents(err error, events []ports.Event) error {
 	reason := blamesRow(err)
 	if reason == "" || len(events) == 0 {
@@ -63,8 +62,7 @@ func refusedEvents(err error, events []ports.Event) error {
 	return &webhookports.RefusedEventsError{Events: events, Reason: reason, Err: err}
 }
 
-// blamesRow returns the reason of an error that the data of a row caused, and "" for other errors. The reason
-// contains no data of the row, which PgError.Detail may contain.
+// blamesRow returns the reason of an error that a row's data caused, without that data; "" for others.
 func blamesRow(err error) string {
 	var panicked planPanicError
 	if errors.As(err, &panicked) {

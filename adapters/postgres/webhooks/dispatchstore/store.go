@@ -1,6 +1,5 @@
-// Package dispatchstore has the SQL statements of the dispatcher (the process that sends webhooks): turning new
-// events into numbered events and deliveries, claiming due deliveries, storing the results of their POSTs, and
-// counting what waits.
+// Package dispatchstore has the SQL statements of the dispatcher (the process that sends webhooks): making
+// deliveries of new events, claiming due ones, storing the results of their POSTs, and counting what waits.
 package dispatchstore
 
 import (
@@ -16,9 +15,7 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Store holds the SQL statements of the dispatcher (the process that sends webhooks): they turn new events into
-// deliveries, claim deliveries, load them, and record the results of their POSTs (webhookports.RelayStore,
-// ClaimStore and AttemptStore). Each statement works on a set of rows and is written by hand, because its plan
+// Store holds the dispatcher's SQL statements, each about a set of rows and written by hand, because its plan
 // matters.
 type Store struct {
 	pool    *pgxpool.Pool
@@ -29,24 +26,20 @@ type Store struct {
 	outbox  outboxWatermark
 	// For each subscription, the due_at at which the next scan of its waiting deliveries starts.
 	waiting watermarks[id.ID, time.Time]
-	// Where the next scan for deliveries whose dispatcher did not report in time starts: 0 means at all of them, 1 at
-	// those whose time ran out within expiredSpan.
+	// Where the next scan for overdue deliveries starts: 0 means at all, 1 at those of the last expiredSpan.
 	leased watermarks[struct{}, int]
 }
 
-// queryTimeout is the time limit of a query, including the wait for a connection. The server's own limit
-// (PoolOptions.StatementTimeout) is shorter. This limit is for a response that is lost while the connection stays
-// open: without it, the loop that waits for the response would wait for ever.
+// queryTimeout is the time limit of a query, for a response lost while the connection stays open; the server's
+// own limit is shorter.
 const queryTimeout = 12 * time.Second
 
-// New makes the Store of the dispatcher (the process that sends webhooks). No other code may use the pool, which
-// must be opened with postgres.IndexPlanSettings.
+// New makes the dispatcher's Store. No other code may use the pool, which must have postgres.IndexPlanSettings.
 func New(pool *pgxpool.Pool, cipher pg.Cipher) *Store {
 	return &Store{pool: pool, cipher: cipher, timeout: queryTimeout}
 }
 
-// WithQueryTimeout sets the time limit of each query of the dispatcher, which is queryTimeout by default. Call it
-// before the first query.
+// WithQueryTimeout sets the time limit of each query. Call it before the first query.
 func (s *Store) WithQueryTimeout(d time.Duration) *Store {
 	s.timeout = d
 	return s
@@ -64,8 +57,7 @@ func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, err
 	return scanSubscription(row)
 }
 
-// scanSubscription scans a row with the columns subscriptionColumns into a subscription, and any further columns
-// into extra.
+// scanSubscription scans a row with subscriptionColumns, and further columns into extra.
 func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscription, error) {
 	var s webhookports.Subscription
 	var since, openUntil, heldFrom, heldTill *time.Time

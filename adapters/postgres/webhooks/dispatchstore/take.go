@@ -15,11 +15,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// lockFeeds is the SQL that locks the event counters of the partners that have one of the first $2 events of the
-// outbox (the table of new events). It skips a partner whose counter another dispatcher has locked, so that
-// dispatchers share the partners and never wait for each other. By a setting it passes the locked partners to
-// takeEvents, which is sent in the same round trip. It returns one row: the partners with their last event
-// numbers, and the facts for the low watermark.
+// lockFeeds is the SQL that locks the event counters of partners with events in the outbox, skipping those that
+// another dispatcher has locked, and passes the partners to takeEvents by a setting.
 const lockFeeds = `
 	WITH waiting AS MATERIALIZED (SELECT position, partner_id FROM outbox WHERE position >= $1 ORDER BY position, event_id
 	LIMIT $2),
@@ -34,10 +31,8 @@ const lockFeeds = `
 		pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint
 	FROM feeds`
 
-// takeEvents is the SQL that removes the first $2 events of the locked partners from the outbox (the table of new
-// events). It is not part of lockFeeds: its snapshot must be younger than the locks, or events could be missed
-// that were committed before the last number was given (ADR 0016). It waits for a row that SetAside or a
-// dispatcher of an older version has locked, since skipping the row would change the order of a deposit's events.
+// takeEvents is the SQL that removes the locked partners' first events from the outbox. Its snapshot must be
+// younger than the locks of lockFeeds, or events could be missed (ADR 0016).
 const takeEvents = `
 	DELETE FROM outbox WHERE ctid = ANY (ARRAY (
 		SELECT ctid FROM outbox WHERE position >= $1
@@ -46,33 +41,30 @@ const takeEvents = `
 	RETURNING event_id, partner_id, name, deposit_id, data, created_at, committed_at, position,
 		coalesce(trace_parent, ''), coalesce(request_id, '')`
 
-// readSubscriptions is the SQL that reads the subscriptions of the partners whose new events are processed. Its
-// row locks keep a subscription from being deleted or disabled before its deliveries are inserted. Those changes
-// lock the row FOR UPDATE; a change of health does not, and so never waits for this transaction.
+// readSubscriptions is the SQL that reads the partners' subscriptions, locked against deletion and disabling
+// until deliveries are inserted.
 const readSubscriptions = `
 	SELECT ` + subscriptionColumns + `, s.url, s.standard, s.secret, clock_timestamp() FROM webhook_subscriptions s
 	WHERE s.partner_id = ANY ((SELECT current_setting('svc.relayed_partners')::uuid[])::uuid[]) AND s.deleted_at IS NULL
 	ORDER BY s.partner_id, s.id FOR KEY SHARE`
 
-// widerLook is the factor by which more of the outbox (the table of new events) is read after a first query found
-// only events of partners that another dispatcher has locked. A dispatcher that hangs with a partner's lock must
-// not hide the events of the other partners.
+// widerLook is the factor by which more of the outbox is read when its first events all belong to locked
+// partners.
 const widerLook = 32
 
-// batch is the part of the outbox (the table of new events) that a dispatcher processes in a single transaction.
+// batch is the part of the outbox that a dispatcher processes in a single transaction.
 type batch struct {
-	// The new events that the transaction took, in the order in which they were written.
+	// The events that the transaction took, in the order of their writing.
 	events        []ports.Event
 	last          lastNumbers // The last event number of each partner whose event counter is locked.
 	subscriptions []webhookports.Subscription
-	// What deliveries need of their subscription to be sent, such as the URL, by the subscription's id.
+	// What deliveries need of their subscription, such as the URL, by the subscription's id.
 	targets map[id.ID]target
 	readAt  time.Time // A time just before the transaction read the partners' subscriptions.
 }
 
-// takeOutbox locks the event counters of partners that have events in the outbox (the table of new events), and
-// removes the oldest events of these partners from it, so that newer events cannot delay them. The same round trip
-// reads the partners' subscriptions.
+// takeOutbox locks the event counters of partners with events in the outbox, takes their oldest events, and
+// reads their subscriptions in the same round trip.
 func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (batch, error) {
 	taken, waiting, err := s.take(ctx, t, limit, limit)
 	if err == nil && len(taken.last) == 0 && waiting == limit {
@@ -81,9 +73,8 @@ func (s *Store) takeOutbox(ctx context.Context, t *pg.Tx, limit int) (batch, err
 	return taken, err
 }
 
-// take removes up to limit events from the outbox (the table of new events), of partners that no other dispatcher
-// has locked. waiting is how many events there are among the first look rows of the outbox, whichever partner has
-// them.
+// take removes up to limit events of unlocked partners from the outbox. waiting counts those among its first
+// look rows.
 func (s *Store) take(ctx context.Context, t *pg.Tx, limit, look int) (b batch, waiting int, err error) {
 	b = batch{last: lastNumbers{}, targets: map[id.ID]target{}, readAt: time.Now()}
 	var partners []id.ID
@@ -111,7 +102,7 @@ func (s *Store) take(ctx context.Context, t *pg.Tx, limit, look int) (b batch, w
 	return b, waiting, nil
 }
 
-// taken is an event taken from the outbox (the table of new events), with its position there.
+// taken is an event taken from the outbox, with its position there.
 type taken struct {
 	ports.Event
 	position int64
@@ -123,7 +114,7 @@ func scanTaken(row pgx.CollectableRow) (e taken, err error) {
 	return e, err
 }
 
-// scanTarget scans a row into a subscription, and stores what its deliveries need to be sent, such as the URL.
+// scanTarget scans a subscription and stores what its deliveries need, such as the URL.
 func (b *batch) scanTarget(row pgx.CollectableRow) (webhookports.Subscription, error) {
 	var to target
 	var now time.Time
@@ -133,7 +124,7 @@ func (b *batch) scanTarget(row pgx.CollectableRow) (webhookports.Subscription, e
 	return sub, err
 }
 
-// lastNumbers holds, by partner, the last number that was given to one of the partner's events.
+// lastNumbers holds, by partner, the last number given to an event.
 type lastNumbers map[id.ID]int64
 
 // number gives each event the next number of its partner, in the order of the events.
@@ -145,7 +136,6 @@ func (l lastNumbers) number(events []ports.Event) {
 	}
 }
 
-// store queues the SQL statement that updates each partner's last event number.
 func (l lastNumbers) store(t *pg.Tx) {
 	partners, numbers := make([]id.ID, 0, len(l)), make([]int64, 0, len(l))
 	for p, n := range l {

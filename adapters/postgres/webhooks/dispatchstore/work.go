@@ -15,8 +15,8 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// LoadClaimed returns the deliveries that were claimed (reserved for this dispatcher), each with what its POST needs.
-// Deliveries that this process has just made need no query.
+// LoadClaimed returns the claimed deliveries with what their POSTs need. Those just made by this process need
+// no query.
 func (s *Store) LoadClaimed(ctx context.Context, claims []webhookports.Claim) ([]webhookports.Delivery, error) {
 	out := make([]webhookports.Delivery, len(claims))
 	var asked []webhookports.Claim
@@ -32,7 +32,7 @@ func (s *Store) LoadClaimed(ctx context.Context, claims []webhookports.Claim) ([
 	if len(asked) == 0 {
 		return out, nil
 	}
-	// Wait for the commit of deliveries that this process is still inserting, since they cannot be read before.
+	// Deliveries that this process is still inserting cannot be read before their commit.
 	s.relayed.await(asked)
 	found, err := s.read(ctx, asked)
 	if err != nil {
@@ -50,7 +50,6 @@ func (s *Store) LoadClaimed(ctx context.Context, claims []webhookports.Claim) ([
 	return out, nil
 }
 
-// read reads claimed deliveries (those reserved for a dispatcher) from the database and returns them by their ids.
 func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.ID]webhookports.Delivery, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -81,7 +80,7 @@ func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.I
 	return found, pg.Translate(rows.Err())
 }
 
-// scanDelivery scans a row into a delivery and decrypts the secret with which its POST is signed.
+// scanDelivery scans a row into a delivery and decrypts its signing secret.
 func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Delivery, error) {
 	d := webhookports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
@@ -128,9 +127,8 @@ func (s *Store) RecordOutcomes(
 	return settled, health, err
 }
 
-// record queues the SQL statement that stores the results of attempts. When the queued statements are sent,
-// settled is set for each attempt: true if its result was stored, false if another dispatcher had taken over the
-// delivery.
+// record queues the storing of attempts' results. settled is set to false for an attempt whose delivery another
+// dispatcher had taken over.
 func record(batch queuer, outcomes []webhookports.AttemptOutcome, settled *[]bool) {
 	n := len(outcomes)
 	index, subs, ids, seqs, states, waits := make([]int32, n), make([]id.ID, n), make([]id.ID, n), make([]int32, n),
@@ -184,7 +182,7 @@ func record(batch queuer, outcomes []webhookports.AttemptOutcome, settled *[]boo
 }
 
 func (s *Store) ReleaseClaims(ctx context.Context, claims []webhookports.Claim) error {
-	// Wait until the transaction that made these deliveries has committed, since they cannot be released before.
+	// Deliveries cannot be released before the transaction that made them has committed.
 	s.relayed.await(claims)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -219,15 +217,14 @@ func (s *Store) DisableSubscription(ctx context.Context, subscriptionID id.ID) e
 			subscriptionID)
 		notice(t, subscriptionID, webhook.NoticeSubscriptionDisabled, since)
 		if err := t.Flush(ctx); err != nil {
-			// Send the statements before the commit, because parking many deliveries may take longer than the time limit of
-			// a commit.
+			// Send the statements before the commit, whose time limit is shorter than parking many deliveries may take.
 			return err
 		}
 		return t.Commit(ctx)
 	})
 }
 
-// open decrypts the secret with which a delivery is signed. If that fails, only this delivery fails.
+// open decrypts the secret with which a delivery is signed; a failure concerns only this delivery.
 func (s *Store) open(d *webhookports.Delivery, sealed []byte) {
 	plain, err := s.cipher.Decrypt(sealed, pg.SigningSecretAAD(d.SubscriptionID))
 	if err != nil {
