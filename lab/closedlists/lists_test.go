@@ -136,7 +136,7 @@ func lists(t *testing.T) []list {
 		of(webhook.SignatureKinds, "const core/webhook.SignatureKind", "api SignatureKind"),
 		of(webhook.DisabledReasons, "api Webhook/properties/disabledReason"),
 		of(webhook.EndpointStates, "const core/webhook.EndpointState", "api EndpointState"),
-		of(webhookports.PendingDeliveryStates, "const ports.BacklogState", "metric svc_webhook_deliveries_pending state"),
+		of(webhookports.PendingDeliveryStates, "const ports.PendingDeliveryState", "metric svc_webhook_deliveries_pending state"),
 		of(webhookports.SubscriptionStates, "const ports.SubscriptionState", "metric svc_webhook_subscriptions state"),
 		of(webhookports.Lanes, "const ports.Lane", "metric svc_webhook_inflight lane"),
 		of(webhookports.FrequentlyUpdatedTables, "metric svc_pg_dead_rows table"),

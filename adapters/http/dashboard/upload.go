@@ -60,7 +60,7 @@ func (p *minRateUpload) Read(b []byte) (int, error) {
 }
 
 // IsUpload reports from a request's head whether it is a form with files, whose body the handler reads itself
-// (middleware.Hooks).
+// (middleware.ServerHooks).
 func IsUpload(header *fasthttp.RequestHeader) bool {
 	path, _, _ := strings.Cut(string(header.RequestURI()), "?")
 	name, found := strings.CutPrefix(strings.TrimSuffix(path, "/"), pathDeposits+"/")
@@ -95,7 +95,7 @@ func (u *upload) close() {
 // closes the result, even after an error.
 //
 // Returns ui.ErrInvalidFormToken, errFormTooLarge, errBusy, errSecond, errSlow, rate_limited,
-// problem.ErrMalformed, or the errors of takesFiles.
+// problem.ErrMalformedRequest, or the errors of takesFiles.
 func (p *pages) readUpload(c *fiber.Ctx, by caller, v desk.DepositView, sent *middleware.UploadBody) (*upload, error) {
 	u := &upload{takes: func(intent string) error { return p.takesFiles(by, v, intent) }}
 	body := &minRateUpload{UploadBody: sent, pace: middleware.NewMinRateGuard()}
@@ -284,7 +284,7 @@ func unread(err error) error {
 
 // takesFiles returns an error if the deposit or account does not allow a form's files.
 //
-// Returns connect.ErrEmailUnverified, the errors of Act.Possible, or problem.ErrMalformed for a form that takes no
+// Returns connect.ErrEmailUnverified, the errors of Act.Possible, or problem.ErrMalformedRequest for a form that takes no
 // files.
 func (p *pages) takesFiles(by caller, v desk.DepositView, intent string) error {
 	f := actForm{intent: intent}

@@ -24,7 +24,8 @@ var update = flag.Bool("update", false, "write golden files and the settings of 
 
 // forms are the schemas of settings by their tag `form`; other forms take any text.
 var forms = map[string]map[string]any{
-	"environment":       {"enum": []any{partner.EnvironmentDevelopment, partner.EnvironmentStaging, partner.EnvironmentProduction}},
+	"environment": {"enum": []any{partner.EnvironmentDevelopment, partner.EnvironmentStaging,
+		partner.EnvironmentProduction}},
 	"log format":        {"enum": []any{"json", "text"}},
 	"proxy header":      {"enum": []any{"X-Real-IP", "X-Forwarded-For", ""}},
 	"payments provider": {"enum": append([]any{""}, anys(config.PaymentsProviders)...)},
