@@ -1,6 +1,6 @@
 // Package pgtest gives each test a database of its own, with every migration applied.
 //
-//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//	func TestMain(m *testing.M) { pgtest.RunTests(m) }
 //
 //	func TestDeposits_Create_IsFoundAgain(t *testing.T) {
 //		t.Parallel()

@@ -1,6 +1,6 @@
 // Package redistest gives each test an empty Redis database of its own.
 //
-//	func TestMain(m *testing.M) { redistest.Main(m) }
+//	func TestMain(m *testing.M) { redistest.RunTests(m) }
 //
 //	func TestLimiter_OverTheLimit_Refuses(t *testing.T) {
 //		t.Parallel()

@@ -1,7 +1,7 @@
 // Package servicetest gives a test the whole service over a database of its own. The services are wired as the
 // processes wire them (process/services); a test replaces the parts that it wants to control.
 //
-//	func TestMain(m *testing.M) { servicetest.Main(m) }
+//	func TestMain(m *testing.M) { servicetest.RunTests(m) }
 //
 //	func TestCreate_ASlugTaken_IsRefused(t *testing.T) {
 //		t.Parallel()
