@@ -29,7 +29,7 @@ type workbench struct {
 	sites              []*site
 	dir                string
 	services           *backing.PostgresAndRedis
-	https, dispatchers []*world.ServiceProcess // The http and dispatcher processes of now.
+	https, dispatchers []*world.ServiceProcess // The http and dispatcher processes that run now.
 	// A client of the partner API that calls all http processes in turn.
 	api       *client
 	receiver  *procs.Process // The receiver of webhooks; sink is its base URL.
