@@ -7,8 +7,8 @@
 //		client := redistest.New(t)
 //
 // All tests of a binary share a server (package backing chooses its source), and each test has a numbered database, so
-// FLUSHDB is safe. Commands beyond a database need a private server (StartServer): PUBLISH reaches every test, and FLUSHALL,
-// CONFIG SET and SCRIPT FLUSH affect all of them.
+// FLUSHDB is safe. Commands beyond a database need a private server (StartServer): PUBLISH reaches every test, and
+// FLUSHALL, CONFIG SET and SCRIPT FLUSH affect all of them.
 package redistest
 
 import (
