@@ -29,16 +29,13 @@ import (
 	"time"
 )
 
-// PostgresAndRedis is a Postgres and a Redis, ready for connections.
 type PostgresAndRedis struct {
-	PostgresURL, RedisURL string // Addresses of the two servers, as Server.URL returns them.
+	PostgresURL, RedisURL string
 	Postgres, Redis       *Server
 }
 
-// StartPostgresAndRedis starts or finds a Postgres and a Redis at the same time, and logs a line with the source of
-// each. The context bounds the start only.
-//
-// The error names the package to install or the variable to set.
+// StartPostgresAndRedis starts or finds a Postgres and a Redis at the same time, and logs the source of each. The
+// context bounds the start only.
 func StartPostgresAndRedis(ctx context.Context, o Options) (*PostgresAndRedis, error) {
 	o = o.withDefaults()
 	var (
@@ -56,15 +53,13 @@ func StartPostgresAndRedis(ctx context.Context, o Options) (*PostgresAndRedis, e
 	return &PostgresAndRedis{PostgresURL: postgres.url, RedisURL: redis.url, Postgres: postgres, Redis: redis}, nil
 }
 
-// Close ends the Postgres and the Redis if this process started them, and removes their data.
+// Close ends the servers that this process started, and removes their data.
 func (s *PostgresAndRedis) Close() error { return closeAll(s.Postgres, s.Redis) }
 
-// StartPostgres starts or finds a Postgres, from the same sources as StartPostgresAndRedis.
 func StartPostgres(ctx context.Context, o Options) (*Server, error) {
 	return startOne(ctx, postgresService, o)
 }
 
-// StartRedis starts or finds a Redis, from the same sources as StartPostgresAndRedis.
 func StartRedis(ctx context.Context, o Options) (*Server, error) {
 	return startOne(ctx, redisService, o)
 }
@@ -89,44 +84,37 @@ func closeAll(servers ...*Server) error {
 	return errors.Join(errs...)
 }
 
-// ServerPurpose is what a server is for: tests or the sandbox. It decides the order in which sources of servers are
-// tried, and which environment variables may name a server.
+// ServerPurpose decides the order in which sources of servers are tried, and which environment variables may name
+// a server.
 type ServerPurpose int
 
 const (
-	// PurposeTests is the purpose of test binaries: TEST_DATABASE_URL and TEST_REDIS_URL come first, then Docker, then
-	// server binaries.
+	// PurposeTests tries TEST_DATABASE_URL and TEST_REDIS_URL first, then Docker, then server binaries.
 	PurposeTests ServerPurpose = iota
-	// PurposeSandbox is the purpose of the local sandbox: DATABASE_URL and REDIS_URL come first, then server binaries,
-	// then Docker.
+	// PurposeSandbox tries DATABASE_URL and REDIS_URL first, then server binaries, then Docker.
 	PurposeSandbox
 )
 
-// Options are the options with which a Postgres or a Redis is started. The zero value is right for most tests.
+// Options for the start of a Postgres or a Redis. The zero value is right for most tests.
 type Options struct {
 	Purpose ServerPurpose
-	// Logf logs the line that explains which source of a server was chosen, and a line before a package is installed.
-	// Nil: the lines go to standard error.
+	// Logf logs the chosen source of a server, and each installation of a package. Nil: standard error.
 	Logf func(format string, args ...any)
-	// InMemory reports whether a server keeps its data in a file system in memory, so that a busy disk does not slow
-	// the server. true: in memory if there is room; the data survives a kill of the server, but no crash of the
-	// machine. false: on disk.
+	// InMemory reports whether a server keeps its data in memory, if there is room: the data survives a kill of the
+	// server, but no crash of the machine.
 	InMemory bool
-	// FastUnsafe reports whether Postgres trades safety for speed. true: the data is in memory, and fsync,
-	// synchronous_commit and full_page_writes are off, so Postgres is several times faster but loses the latest
-	// commits if it is killed. false: Postgres's defaults.
+	// FastUnsafe reports whether Postgres keeps its data in memory without fsync: several times faster, but a kill
+	// loses the latest commits.
 	FastUnsafe bool
-	// RedisAOF reports whether Redis's data survives Kill and Restart. true: appendonly yes, appendfsync everysec.
-	// false: Redis keeps nothing on disk.
+	// RedisAOF reports whether Redis keeps an append-only file, so that its data survives Kill and Restart.
 	RedisAOF bool
-	// Port is the port that is tried first for a Postgres run from a binary of this machine; 0: any free port.
+	// Port is tried first for a Postgres run from a binary of this machine; 0: any free port.
 	Port int
-	// Private reports whether the test gets a server that no other process uses, to kill, pause and restart at will.
-	// true: a server of its own, never one named by the environment, not even under TEST_SERVICES=env. false: a
-	// shared server is good enough.
+	// Private reports whether the test gets a server of its own, to kill and pause at will, even under
+	// TEST_SERVICES=env.
 	Private bool
 
-	// machine stands for this machine and its programs; nil selects the real one. Tests of this package pass a fake.
+	// machine is this machine with its programs, or a fake of a test; nil selects the real one.
 	machine *machine
 }
 
@@ -140,8 +128,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// TB is the part of testing.TB that StartForTest needs. It is declared here because the sandbox starts servers
-// too, and must not link the package testing.
+// TB is the part of testing.TB that StartForTest needs: the sandbox must not link the package testing.
 type TB interface {
 	Helper()
 	Cleanup(end func())
@@ -150,11 +137,10 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// StartForTest starts a Postgres, a Redis or both for a test, and closes them when the test ends.
+// StartForTest starts a Postgres or a Redis for a test, and closes it when the test ends.
 func StartForTest[S io.Closer](t TB, start func(context.Context) (S, error)) S {
 	t.Helper()
-	// The time limit for the start of a server is long, because it includes the installation of the server's
-	// package.
+	// The start of a server may include the installation of its package.
 	const limit = 3 * time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -175,16 +161,14 @@ var atExit struct {
 	steps []func()
 }
 
-// AtExit registers a function that RunTests calls after the tests of a test binary; the last registered function
-// runs first.
+// AtExit registers a function to call after the tests of a test binary; the last one runs first.
 func AtExit(step func()) {
 	atExit.mu.Lock()
 	defer atExit.mu.Unlock()
 	atExit.steps = append(atExit.steps, step)
 }
 
-// RunTests runs a test binary's tests (a *testing.M), then the functions registered with AtExit, and returns the
-// exit code.
+// RunTests runs a test binary's tests, then the functions of AtExit, and returns the exit code.
 func RunTests(m interface{ Run() int }) int {
 	defer func() {
 		atExit.mu.Lock()
@@ -198,46 +182,37 @@ func RunTests(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// control holds the operations on a Postgres or Redis server that this process started: kill, stop, restart,
-// pause, close.
 type control interface {
-	// Pid is the process id of the server's main process on this machine. 0: the server runs in a container, or does
-	// not run.
+	// Pid is the process id of the server's main process; 0: none, or the server runs in a container.
 	Pid() int
-	// Kill sends SIGKILL to every process of the server and waits for their end. The data stays, so that Restart
-	// finds it.
+	// Kill sends SIGKILL to every process of the server. The data stays for Restart.
 	Kill() error
-	// Stop ends the server: gently, closing its sessions (Postgres "fast", Redis SIGTERM), or immediately, without saving
-	// or checkpointing (Postgres "immediate", Redis SIGKILL).
+	// Stop ends the server gently (Postgres "fast", Redis SIGTERM) or immediately (Postgres "immediate", Redis
+	// SIGKILL).
 	Stop(immediate bool) error
-	// Restart stops the server gently if it runs, starts it again on the same port and data, and waits until it
-	// answers.
+	// Restart stops the server gently, starts it again on the same port and data, and waits until it answers.
 	Restart(ctx context.Context) error
-	// Pause suspends every process of the server (SIGSTOP) until Resume: connections stay open, and no request is
-	// answered.
+	// Pause suspends every process of the server: connections stay open, and no request is answered.
 	Pause() error
-	// Resume ends the suspension of a server's processes by Pause.
 	Resume() error
-	// Close ends a server that this process started, and removes its data.
 	Close() error
 }
 
-// Server is a Postgres or a Redis. Its methods are safe for concurrent use. Kill, Stop, Restart and Pause are only
-// for servers that were started with Options.Private.
+// Server is a Postgres or a Redis. Only a server started with Options.Private may be killed, stopped, restarted or
+// paused.
 type Server struct {
-	control // The operations on the server's process, such as a kill; nil if the environment names the server.
+	control // The operations on the server's process; nil if the environment names the server.
 	url     string
-	// The source of the server and why it was chosen, for a log line without secrets.
+	// The chosen source of the server, for a log line without secrets.
 	choice   string
 	closing  sync.Once
 	closeErr error
 }
 
-// URL is the server's address: postgres://…/postgres?sslmode=disable, or redis://host:port/0. Restart keeps the
-// address. The URL of a server that the environment names contains the password: never log it.
+// URL is the server's address, which Restart keeps. It may contain a password: never log it.
 func (s *Server) URL() string { return s.url }
 
-// Close ends a server that this process started, and removes its data. Further calls have no effect.
+// Close ends a server that this process started. Further calls have no effect.
 func (s *Server) Close() error {
 	s.closing.Do(func() {
 		if s.control != nil {

@@ -18,15 +18,15 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// forcing is the environment variable that limits the search for a Postgres or a Redis to a single source.
+// forcing names the only source in which a Postgres or a Redis is searched.
 const forcing = "TEST_SERVICES"
 
-// service describes how a kind of server, Postgres or Redis, is found or started from each source.
+// service describes how a Postgres or a Redis is found or started.
 type service struct {
 	name                 string
 	testsEnv, sandboxEnv string
-	debian               string // The Debian package that provides the server.
-	// The software that an error message tells a person to install, on a system without apt-get.
+	debian               string
+	// What an error message advises to install, on a system without apt-get.
 	whatToHave string
 	image      string
 	checkURL   func(ctx context.Context, url string) error
@@ -35,15 +35,13 @@ type service struct {
 	container  func(Options) containerSpec
 }
 
-// source is a place that may provide a Postgres or a Redis: the environment, Docker, a server binary, apt-get. The
-// error of start says in a few words why the source provides none.
+// source is a place that may provide a Postgres or a Redis: the environment, Docker, a server binary or apt-get.
 type source struct {
 	name  string
 	start func(ctx context.Context, o Options) (server *Server, how string, err error)
 }
 
-// finalError is an error that ends the search for a server: if the environment names a server that fails, no other
-// source may silently replace it.
+// finalError ends the search for a server: no other server may silently replace one that the environment names.
 type finalError struct{ error }
 
 func (s service) envName(p ServerPurpose) string {
@@ -53,7 +51,7 @@ func (s service) envName(p ServerPurpose) string {
 	return s.testsEnv
 }
 
-// sources returns the sources of a Postgres or a Redis in the order in which they are tried.
+// sources returns the sources of a server in the order in which they are tried.
 func (s service) sources(o Options) ([]source, error) {
 	env := source{"env", s.fromEnv}
 	native := source{"native", s.native}
@@ -85,7 +83,7 @@ func (s service) sources(o Options) ([]source, error) {
 	return list, nil
 }
 
-// obtain tries each source of a Postgres or a Redis in turn, and returns the first server that starts.
+// obtain returns the server of the first source that provides one.
 func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 	list, err := s.sources(o)
 	if err != nil {
@@ -111,8 +109,7 @@ func (s service) obtain(ctx context.Context, o Options) (*Server, error) {
 	return nil, s.unavailable(o, passed)
 }
 
-// unavailable returns the error for a machine on which no source provides a Postgres or a Redis: first an advice
-// on what to install, then the failure of each source.
+// unavailable returns the error if no source provides a server: what to install, then the failure of each source.
 func (s service) unavailable(o Options, passed []string) error {
 	command := ""
 	if o.machine.canInstall() == nil {
@@ -141,22 +138,21 @@ func (s service) fromEnv(ctx context.Context, o Options) (*Server, string, error
 	return &Server{url: given}, name, nil
 }
 
-// machine holds what the search for a server must know about this machine: its programs, directories, user and
-// Docker daemon. Tests replace it by a fake.
+// machine is what the search for a server must know about this machine. Tests replace it by a fake.
 type machine struct {
 	getenv   func(string) string
 	lookPath func(string) (string, error)
 	glob     func(string) ([]string, error)
 	euid     func() int
 	docker   func() (*dockertest.Pool, error)
-	install  func(needs ...string) error // install installs Debian packages (procs.EnsureDebianPackages).
+	install  func(needs ...string) error
 	cacheDir string
-	// Directories that may hold a server's data, in order of preference.
+	// Directories for a server's data, in order of preference.
 	tempDirs []string
-	// Directory in memory for data that may be lost; "" if the machine has no such file system.
+	// Directory in memory for data that may be lost; "": none.
 	fastDir string
 
-	// Time limit for the first sign of progress when an image is pulled.
+	// Time limit for the first progress of the pull of an image.
 	registryAnswers time.Duration
 	// Time limit for the pull of an image when other sources of a server are left.
 	pullBound time.Duration
@@ -172,7 +168,7 @@ func thisMachine() *machine {
 		docker:   func() (*dockertest.Pool, error) { return dockertest.NewPool("") },
 		cacheDir: cacheDir(),
 		tempDirs: []string{os.TempDir(), "/tmp", "/var/tmp"},
-		// With 2 GB free, the file system in memory is enough for several test binaries in parallel.
+		// 2 GB in memory are enough for several test binaries in parallel.
 		fastDir:         memoryDir(2 << 30),
 		registryAnswers: 3 * time.Second,
 		pullBound:       10 * time.Second,
@@ -187,8 +183,7 @@ func cacheDir() string {
 	return filepath.Join(dir, "partnerdeposits", "backing")
 }
 
-// postgresBin returns the directory that holds both initdb and postgres: the one in PATH, else that of the newest
-// installed version. The second result is false if the machine has none.
+// postgresBin returns the directory of initdb and postgres: from PATH, or of the newest version; false: none.
 func (m *machine) postgresBin() (string, bool) {
 	if initdb, err := m.lookPath("initdb"); err == nil {
 		if resolved, err := filepath.EvalSymlinks(initdb); err == nil {
@@ -199,9 +194,9 @@ func (m *machine) postgresBin() (string, bool) {
 		}
 	}
 	var found []string
-	// The directories where Debian and Red Hat packages install versions of Postgres.
+	// The directories of Debian's and Red Hat's Postgres packages.
 	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
-		// The error of Glob is ignored: it never fails here, since the patterns are well-formed.
+		// Glob never fails here: the patterns are well-formed.
 		dirs, _ := m.glob(pattern)
 		for _, dir := range dirs {
 			if m.executable(filepath.Join(dir, "initdb")) && m.executable(filepath.Join(dir, "postgres")) {
@@ -215,10 +210,9 @@ func (m *machine) postgresBin() (string, bool) {
 	return slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(dirVersion(a), dirVersion(b)) }), true
 }
 
-// redisServer returns the path of a program that serves the Redis protocol, redis-server or valkey-server. The
-// second result is false if the machine has none.
+// redisServer returns the path of redis-server or valkey-server; false: neither exists.
 func (m *machine) redisServer() (string, bool) {
-	// The PATH of a user may lack the system directories, so Redis is also searched for there.
+	// Redis may be in system directories that the PATH of a user lacks.
 	beyond := []string{"/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server"}
 	for _, name := range append([]string{"redis-server", "valkey-server"}, beyond...) {
 		if path, err := m.lookPath(name); err == nil {
@@ -233,8 +227,7 @@ func (m *machine) executable(path string) bool {
 	return err == nil
 }
 
-// dirVersion returns the version number in the path of a Postgres directory: 15 for /usr/lib/postgresql/15/bin and
-// for /usr/pgsql-15/bin.
+// dirVersion returns the version in the path of a Postgres directory: 15 for /usr/lib/postgresql/15/bin.
 func dirVersion(bin string) float64 {
 	name := strings.TrimPrefix(filepath.Base(filepath.Dir(bin)), "pgsql-")
 	// A directory name without a number counts as Postgres version 0.

@@ -20,21 +20,16 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// redisSlots is the number of hash slots of every Redis Cluster.
 const redisSlots = 16384
 
-// RedisCluster is a Redis Cluster, masters and replicas, that runs as processes on this machine.
 type RedisCluster struct {
-	// The masters of the Redis Cluster in the order of their hash slots.
+	// The masters of the Redis Cluster by their hash slots.
 	Masters  []*Server
 	Replicas []*Server // The replicas: Replicas[i] holds a copy of the data of Masters[i % len(Masters)].
 }
 
-// StartRedisCluster starts a Redis Cluster with the redis-server of this machine, and never in a container: a
-// Redis in a container announces an address that only containers reach. A replica replaces its master two or
-// three seconds after the master has ended. replicas is the number of replicas of each master.
-//
-// The error names the Debian package of a missing server program, or the step that failed.
+// StartRedisCluster starts a Redis Cluster from this machine's redis-server: a Redis in a container announces an
+// address that only containers reach. A replica replaces its master two or three seconds after the master's end.
 func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*RedisCluster, error) {
 	o = o.withDefaults()
 	if err := redisService.install(o); err != nil {
@@ -45,17 +40,15 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 	var all sync.WaitGroup
 	for i := range nodes {
 		all.Go(func() {
-			// A node of a Redis Cluster gets a cluster bus port from FreePort: the usual one, 10,000 above the port for
-			// clients, may be in use by another program.
+			// The usual cluster bus port of Redis, 10,000 above the port for clients, may be in use by another program.
 			if buses[i], errs[i] = FreePort(); errs[i] != nil {
 				return
 			}
 			nodes[i], _, errs[i] = startRedisProcess(ctx, o, RedisProcessSpec{Settings: []string{
 				"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(buses[i]),
-				// The node timeout is short enough to wait for a failover in a test, and longer than a busy machine suspends a
-				// process.
+				// The node timeout is short enough for tests of failovers, and longer than a busy machine suspends a process.
 				"--cluster-node-timeout", "1500",
-				// 0 lets a replica replace its master no matter how long ago it lost the connection to it.
+				// 0 lets a replica replace its master however long ago it lost the connection.
 				"--cluster-replica-validity-factor", "0",
 				"--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1",
 			}})
@@ -75,7 +68,6 @@ func StartRedisCluster(ctx context.Context, o Options, masters, replicas int) (*
 	return c, nil
 }
 
-// Addrs returns host:port of every node of the Redis Cluster.
 func (c *RedisCluster) Addrs() (addrs []string) {
 	for _, s := range c.nodes() {
 		addrs = append(addrs, s.HostPort())
@@ -83,11 +75,10 @@ func (c *RedisCluster) Addrs() (addrs []string) {
 	return addrs
 }
 
-// URL returns the address of the Redis Cluster with every node: redis://host:port,host:port,…
+// URL returns redis://host:port,host:port,… with every node of the Redis Cluster.
 func (c *RedisCluster) URL() string { return "redis://" + strings.Join(c.Addrs(), ",") }
 
-// MasterIndexOfKey returns the index of the Redis Cluster's master that holds a key when the cluster has just started,
-// before any failover.
+// MasterIndexOfKey returns the index of the Redis Cluster's master that holds a key before any failover.
 func (c *RedisCluster) MasterIndexOfKey(ctx context.Context, key string) (int, error) {
 	clients, end := clientsOf(c.Masters[:1])
 	defer end()
@@ -95,16 +86,14 @@ func (c *RedisCluster) MasterIndexOfKey(ctx context.Context, key string) (int, e
 	return int(slot) * len(c.Masters) / redisSlots, err
 }
 
-// Close ends all nodes of the Redis Cluster and removes their data.
 func (c *RedisCluster) Close() error { return closeAll(c.nodes()...) }
 
 func (c *RedisCluster) nodes() []*Server {
 	return append(append([]*Server(nil), c.Masters...), c.Replicas...)
 }
 
-// form joins the started Redis nodes to a cluster: it shares out the hash slots among the masters, introduces
-// every node to the first, then attaches each replica to its master. bus is the cluster bus port of the first
-// node.
+// form joins Redis nodes to a cluster: slots for the masters, then their replicas. bus is the cluster bus port of
+// the first node.
 func (c *RedisCluster) form(ctx context.Context, bus int) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -145,15 +134,13 @@ func (c *RedisCluster) form(ctx context.Context, bus int) error {
 	if err := eachSays(ctx, replicas, "INFO replication", "master_link_status:up"); err != nil {
 		return err
 	}
-	// Wait until every node of the Redis Cluster knows every replica: a master whose replica is unknown to the
-	// others has no successor when it dies.
+	// Wait until every Redis node knows every replica: an unknown replica cannot succeed its master.
 	return eachSays(ctx, clients, "CLUSTER NODES", slices.Repeat([]string{"slave"}, len(replicas))...)
 }
 
-// firstSlot returns the first hash slot of the i-th of n masters of a Redis Cluster.
 func firstSlot(i, n int) int { return (i*redisSlots + n - 1) / n }
 
-// clientsOf returns a Redis client of each server, and end, which closes their connections.
+// clientsOf returns a client of each Redis server; end closes the clients.
 func clientsOf(servers []*Server) (clients []*redis.Client, end func()) {
 	for _, s := range servers {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: s.HostPort()}))
@@ -165,7 +152,7 @@ func clientsOf(servers []*Server) (clients []*redis.Client, end func()) {
 	}
 }
 
-// eachSays waits until every Redis node answers a command with a text that contains all parts in the given order.
+// eachSays waits until every Redis node's answer to a command contains all parts in order.
 func eachSays(ctx context.Context, clients []*redis.Client, command string, parts ...string) error {
 	name, argument, _ := strings.Cut(command, " ")
 	inOrder := regexp.MustCompile("(?s)" + strings.Join(parts, ".*"))
@@ -186,14 +173,12 @@ func eachSays(ctx context.Context, clients []*redis.Client, command string, part
 
 const certificateFile, keyFile = "tls.crt", "tls.key"
 
-// Certificate is a TLS certificate for test servers on 127.0.0.1: the one that net/http/httptest has. It is
-// self-signed, and servers that use it trust each other.
+// Certificate is the self-signed TLS certificate of net/http/httptest for 127.0.0.1.
 type Certificate struct {
 	cert, key string      // The certificate and its private key in PEM.
-	trust     *tls.Config // TLS configuration of a client that trusts the certificate.
+	trust     *tls.Config // TLS configuration that trusts the certificate.
 }
 
-// NewCertificate returns the TLS certificate that net/http/httptest has for 127.0.0.1.
 func NewCertificate() (*Certificate, error) {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -211,8 +196,7 @@ func encodePEM(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// ClientTLSConfig returns the TLS configuration of a client that trusts the certificate; nil if there is no
-// certificate.
+// ClientTLSConfig returns a client's TLS configuration that trusts the certificate; nil without a certificate.
 func (c *Certificate) ClientTLSConfig() *tls.Config {
 	if c == nil {
 		return nil

@@ -21,11 +21,11 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// failureForgotten is the time during which a Docker image whose start failed is not tried again, so that the test
-// binaries of a run do not each wait for it.
+// failureForgotten is how long a Docker image whose start failed is not tried again, so that not every test binary
+// waits for it.
 const failureForgotten = 10 * time.Minute
 
-// fromDocker starts a Postgres or a Redis in a Docker container that ends with this process.
+// fromDocker starts a server in a Docker container that ends with this process.
 func (s service) fromDocker(ctx context.Context, o Options) (*Server, string, error) {
 	pool, err := o.machine.dockerPool(ctx)
 	if err != nil {
@@ -66,8 +66,7 @@ func (m *machine) dockerPool(ctx context.Context) (*dockertest.Pool, error) {
 	return pool, nil
 }
 
-// pull fetches a Docker image. For a registry that does not answer, it waits a few seconds; for a slow registry
-// it waits longer, but only if no other source of a server is left.
+// pull fetches a Docker image. It waits long for a slow registry only if no other source of a server is left.
 func (s service) pull(ctx context.Context, o Options, pool *dockertest.Pool) error {
 	m := o.machine
 	bound := m.pullBound
@@ -104,13 +103,12 @@ func (m *machine) failureMark(image string) string {
 
 func (m *machine) rememberFailure(image string) {
 	if os.MkdirAll(m.cacheDir, 0o700) == nil {
-		// A failed write of the file that marks the failed image is harmless: the mark only saves time.
+		// The mark of a failed Docker image only saves time, so a failed write is harmless.
 		_ = os.WriteFile(m.failureMark(image), nil, 0o600)
 	}
 }
 
-// dockerHost returns the host at which published ports of containers are reached. local reports whether the Docker
-// daemon runs on this machine (true) or on another (false).
+// dockerHost returns the host of published container ports; local reports whether Docker runs on this machine.
 func dockerHost(endpoint string) (host string, local bool) {
 	parsed, err := url.Parse(endpoint)
 	if err != nil || parsed.Scheme == "unix" || parsed.Hostname() == "" {
@@ -119,28 +117,25 @@ func dockerHost(endpoint string) (host string, local bool) {
 	return parsed.Hostname(), false
 }
 
-// supervisorScript is a shell script that runs as the first process of a container. It runs the server as the
-// image's entrypoint does, and obeys orders on its standard input: a word per line, answered with a line. When its
-// input ends, it ends the server; this process holds the other end of the input.
+// supervisorScript is a container's first process: it runs the server, obeys orders on its standard input, a word
+// per line, and ends the server when the input ends.
 //
 //go:embed supervisor.sh
 var supervisorScript string
 
-// containerSpec describes how a Postgres or a Redis runs in its official Docker image.
+// containerSpec describes how a server runs in its official Docker image.
 type containerSpec struct {
 	port      docker.Port
 	env, argv []string
 	url       func(hostPort string) string
 	ready     func(ctx context.Context, hostPort string) error
-	// Names of the signals that stop the server in the container, without "SIG".
+	// Signals that stop the server in the container, without "SIG".
 	gentle, immediate string
 }
 
-// containerLimit bounds the wait for a server in a Docker container, so that an unreachable container costs less
-// than a minute.
+// containerLimit bounds the wait for a server in a Docker container.
 const containerLimit = 30 * time.Second
 
-// containerServer is a Postgres or a Redis that runs in a Docker container under the supervisor script.
 type containerServer struct {
 	pool     *dockertest.Pool
 	resource *docker.Container
@@ -153,8 +148,7 @@ type containerServer struct {
 	mu sync.Mutex
 }
 
-// startContainer creates and starts a Docker container that ends with this process, and waits until the server in
-// it answers.
+// startContainer starts a Docker container that ends with this process, and waits until its server answers.
 func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string,
 	spec containerSpec) (*containerServer, error) {
 	host, local := dockerHost(pool.Client.Endpoint())
@@ -196,7 +190,7 @@ func startContainer(ctx context.Context, pool *dockertest.Pool, imageName string
 	return c, nil
 }
 
-// attach connects this process to the container's standard input before the container starts.
+// attach connects this process to the container's standard input before the start.
 func (c *containerServer) attach() error {
 	input, orders := io.Pipe()
 	answers, output := io.Pipe()
@@ -221,7 +215,7 @@ func (c *containerServer) attach() error {
 	}
 }
 
-// findPort waits until the Docker daemon has published the container's port, and stores host and port.
+// findPort waits until Docker has published the container's port.
 func (c *containerServer) findPort(ctx context.Context, host string, port docker.Port) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -238,7 +232,7 @@ func (c *containerServer) findPort(ctx context.Context, host string, port docker
 	})
 }
 
-// await waits until the server in the Docker container answers; the error holds the last failure.
+// await waits until the server in the container answers; the error holds the last failure.
 func (c *containerServer) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, containerLimit)
 	defer cancel()
@@ -253,7 +247,7 @@ func (c *containerServer) await(ctx context.Context) error {
 	return nil
 }
 
-// order sends an order (one word) to the supervisor script in the container, and waits for its answer.
+// order sends a word to the supervisor script in the container, and waits for its answer.
 func (c *containerServer) order(word string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,7 +267,7 @@ func (c *containerServer) order(word string) error {
 	}
 }
 
-// Pid is always 0: a server in a container is a child of the Docker daemon, not of this process.
+// Pid is 0: a server in a container is no child of this process.
 func (c *containerServer) Pid() int { return 0 }
 
 func (c *containerServer) Kill() error   { return c.order("kill") }
@@ -294,7 +288,6 @@ func (c *containerServer) Restart(ctx context.Context) error {
 	return c.await(ctx)
 }
 
-// Close removes the Docker container and its data.
 func (c *containerServer) Close() error {
 	err := c.pool.Client.RemoveContainer(
 		docker.RemoveContainerOptions{ID: c.resource.ID, Force: true, RemoveVolumes: true})

@@ -13,24 +13,21 @@ import (
 	"syscall"
 )
 
-// home is the private directory of a started Postgres or Redis: its data, its log, and the process that removes
-// the directory.
+// home is the private directory of a started server: its data, its log and its cleaner process.
 type home struct {
 	dir string // Path of the server's directory, without symbolic links.
-	// Path of the data, owned by the server's user and closed to other users.
+	// Path of the server's data, closed to other users.
 	data string
 	// The operating system's user that runs the server; nil: the user of this process.
 	cred *syscall.Credential
 	log  *os.File
 
-	// cleaner is a small shell process that outlives this process and removes the server and its directory after a
-	// sudden end. It waits for the end of a pipe; tie is the pipe's only write end, which no child inherits.
+	// cleaner removes the server and its directory after this process has ended, which closes the pipe tie.
 	cleaner *exec.Cmd
 	tie     io.WriteCloser
 }
 
-// newHome makes the private directory of a server, and starts the shell process that removes the directory once
-// this process has ended. If this process is root, the server runs as the user nobody.
+// newHome makes a server's private directory and cleaner process. For root, the server runs as the user nobody.
 func newHome(o Options) (*home, error) {
 	dirs := o.machine.tempDirs
 	if o.InMemory || o.FastUnsafe {
@@ -69,7 +66,7 @@ func (h *home) asNobody() error {
 	return errors.Join(errUID, errGID)
 }
 
-// reachableTemp returns the first directory of the list that the server's user may enter, or an error.
+// reachableTemp returns the first directory that the server's user may enter.
 func (h *home) reachableTemp(dirs []string) (string, error) {
 	for _, dir := range dirs {
 		resolved, err := filepath.EvalSymlinks(dir)
@@ -102,7 +99,6 @@ func (h *home) furnish() error {
 	return errors.Join(err, os.Chmod(h.dir, 0o711), os.Mkdir(h.data, 0o700), h.own(h.data))
 }
 
-// own makes the server's user the owner of a file or directory.
 func (h *home) own(path string) error {
 	if h.cred == nil {
 		return nil
@@ -110,14 +106,14 @@ func (h *home) own(path string) error {
 	return os.Chown(path, int(h.cred.Uid), int(h.cred.Gid))
 }
 
-// write writes a text to a file in the server's data directory, owned by the server's user.
+// write writes a file in the server's data directory, owned by the server's user.
 func (h *home) write(name, text string) error {
 	path := filepath.Join(h.data, name)
 	return errors.Join(os.WriteFile(path, []byte(text), 0o600), h.own(path))
 }
 
-// command returns a command that runs in the server's data directory as the server's user, writes to the server's
-// log, and inherits none of this process's environment.
+// command returns a command that runs as the server's user in the data directory, without this process's
+// environment.
 func (h *home) command(argv ...string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = h.data
@@ -127,7 +123,6 @@ func (h *home) command(argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// userName names the operating system's user that runs the server, for the log line about the chosen source.
 func (h *home) userName() string {
 	if h.cred == nil {
 		return "the current user"
@@ -135,7 +130,6 @@ func (h *home) userName() string {
 	return "user nobody"
 }
 
-// logTail is how many bytes at the end of a server's log are read for an error message.
 const logTail = 4 << 10
 
 // tail returns the last 4 KiB of the server's log, or the error of reading it.
@@ -147,7 +141,7 @@ func (h *home) tail() string {
 	return string(text[max(0, len(text)-logTail):])
 }
 
-// remove deletes the server's directory and ends the cleaner process. The server must have ended before.
+// remove deletes the server's directory. The server must have ended before.
 func (h *home) remove() {
 	removeSharedMemory(h.data)
 	if h.log != nil {
@@ -157,7 +151,7 @@ func (h *home) remove() {
 	if h.cleaner == nil {
 		return
 	}
-	// After an error a process may still be closing its files: then the cleaner process removes the directory again.
+	// After an error a process may still be closing files: then the cleaner process removes the directory again.
 	if err == nil {
 		_ = h.cleaner.Process.Kill()
 	}
@@ -165,10 +159,8 @@ func (h *home) remove() {
 	_ = h.cleaner.Wait()
 }
 
-// cleanerScript is a shell script that removes a server and its directory after this process has ended. It waits
-// for the end of its standard input, which comes with the end of this process, for any reason. Then it resumes
-// suspended processes, so that they receive the kernel's signal, kills the remaining processes after two seconds,
-// and removes the directory.
+// cleanerScript waits for the end of this process, kills the server's processes after two seconds, and removes the
+// directory. It first resumes suspended processes, so that they receive the kernel's signal.
 //
 //go:embed cleaner.sh
 var cleanerScript string

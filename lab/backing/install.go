@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// fromApt installs the Debian package of Postgres or Redis, then starts the server from its binary. The error says
-// why nothing can be installed.
+// fromApt installs the Debian package of a server, then starts its binary.
 func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error) {
 	if s.hasNative(o.machine) {
 		return nil, "", errors.New("nothing to install, the server is there")
@@ -20,7 +19,6 @@ func (s service) fromApt(ctx context.Context, o Options) (*Server, string, error
 	return server, how + ", installed with apt-get", err
 }
 
-// install installs the Debian package of Postgres or Redis unless the machine already has the server's binary.
 func (s service) install(o Options) error {
 	if s.hasNative(o.machine) {
 		return nil

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// The longest time that a start of the server may take, recovery after a crash included.
+	// Time limit for the server's start, recovery after a crash included.
 	startLimit = 60 * time.Second
-	stopLimit  = 30 * time.Second // The longest time that an orderly stop of the server may take.
+	stopLimit  = 30 * time.Second
 )
 
 // nativeServer is a Postgres or a Redis run from a binary on this machine.
@@ -29,11 +29,11 @@ type nativeServer struct {
 	name string
 	home *home
 	argv func(port int) []string
-	// A function that returns nil once the server that answers on the port is the process with that id.
+	// A function that returns nil once the process with that id answers on the port.
 	ready func(ctx context.Context, port, pid int) error
 
-	gentle syscall.Signal // The signal that stops the server after it has finished its work in flight.
-	// The signal that stops the server immediately. The kernel also sends it to the server when this process dies.
+	gentle syscall.Signal // The signal after which the server finishes its work in flight.
+	// The signal that stops the server at once. The kernel also sends it when this process dies.
 	immediate syscall.Signal
 
 	mu    sync.Mutex
@@ -41,7 +41,7 @@ type nativeServer struct {
 	child *procs.Process
 }
 
-// startFresh starts the server on a free port. The port first is tried before others, unless it is 0.
+// startFresh starts the server on a free port: on first, unless it is 0 or in use.
 func (n *nativeServer) startFresh(ctx context.Context, first int) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -51,7 +51,7 @@ func (n *nativeServer) startFresh(ctx context.Context, first int) (err error) {
 	return n.launch(ctx)
 }
 
-// launch starts the server's process on n.port and waits until the server answers. Callers hold mu.
+// launch starts the server on n.port and waits until it answers. Callers hold mu.
 func (n *nativeServer) launch(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -76,7 +76,7 @@ func (n *nativeServer) launch(ctx context.Context) error {
 	return fmt.Errorf("%s did not answer in time (%w); its log says:\n%s", n.name, err, n.home.tail())
 }
 
-// Pid returns the process id of the server's main process; 0 if the server does not run.
+// Pid returns the process id of the server; 0 if it does not run.
 func (n *nativeServer) Pid() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -93,8 +93,7 @@ func (n *nativeServer) Kill() error {
 	return nil
 }
 
-// killAll sends SIGKILL to the server and all its children at the same time, like a power failure. Callers hold
-// mu.
+// killAll sends SIGKILL to the server and its children, like a power failure. Callers hold mu.
 func (n *nativeServer) killAll() {
 	if n.child.Running() {
 		// The suspension keeps the server from forking more children while they are killed.
@@ -121,16 +120,16 @@ func (n *nativeServer) Stop(immediate bool) error {
 	return n.stop(immediate)
 }
 
-// stop ends the server with its own stop signal, or with SIGKILL after a timeout. Callers hold mu.
+// stop ends the server with its stop signal, or after a timeout with SIGKILL. Callers hold mu.
 func (n *nativeServer) stop(immediate bool) error {
 	if !n.child.Running() {
 		return nil
 	}
 	n.child.Signal(map[bool]syscall.Signal{true: n.immediate, false: n.gentle}[immediate])
-	n.signalAll(syscall.SIGCONT) // Resume the server first: a suspended process would not handle the stop signal.
+	n.signalAll(syscall.SIGCONT) // A suspended server would not handle the stop signal.
 	select {
 	case <-n.child.Done():
-		n.killAll() // Kill the child processes of the server that are still left.
+		n.killAll()
 		return nil
 	case <-time.After(stopLimit):
 		n.killAll()
@@ -157,7 +156,7 @@ func (n *nativeServer) suspend(signal syscall.Signal) error {
 	if !n.child.Running() {
 		return fmt.Errorf("pause or resume %s: it is not running", n.name)
 	}
-	// Suspend the parent process first, so that it forks no child while its children are suspended.
+	// The server's parent process is suspended first, so that it forks no child meanwhile.
 	n.child.Signal(signal)
 	n.signalAll(signal)
 	return nil
@@ -178,13 +177,11 @@ func (n *nativeServer) Close() error {
 	return err
 }
 
-// FreePort returns a free port of 127.0.0.1 below the range of outgoing connections, and reserves it for this
-// process: no other call returns the same port, in any process. A server that starts late, or is down for a while,
-// therefore finds its port still free.
+// FreePort reserves a free port of 127.0.0.1 for this process, below those of outgoing connections: a server that
+// starts late finds it free.
 func FreePort() (int, error) { return freePort(0) }
 
-// freePort returns a free port of 127.0.0.1 and reserves it for this process. The port first is tried before
-// others, unless it is 0.
+// freePort reserves a free port of 127.0.0.1 for this process: first, unless it is 0 or in use.
 func freePort(first int) (int, error) {
 	const from, below, tries = 10_000, 32_000, 100
 	for range tries {
@@ -193,8 +190,8 @@ func freePort(first int) (int, error) {
 		if !keepPort(port) {
 			continue
 		}
-		// The port is tested with a connection. A test with a listener would be wrong: a program that another
-		// goroutine starts would inherit the listener and occupy the port until that program's exec.
+		// The port is tested with a connection: programs that other goroutines start would inherit a listener and occupy
+		// the port.
 		conn, err := net.Dial("tcp4", loopback(port)) //nolint:noctx // this machine answers at once
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return port, nil
@@ -206,8 +203,8 @@ func freePort(first int) (int, error) {
 	return 0, errors.New("no free port from 10000 to 31999")
 }
 
-// keptPorts holds the ports that this process has reserved. A port is reserved by the lock of a byte in a file of
-// the user, until the process ends. The file stays: removing it would drop the locks of other processes.
+// keptPorts holds the ports that this process has reserved, each by the lock of a byte in a file. The file stays:
+// removing it would drop the locks of other processes.
 var keptPorts struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -226,7 +223,7 @@ func keepPort(port int) bool {
 		}
 		keptPorts.file, keptPorts.ports = file, map[int]bool{}
 	}
-	// The lock alone does not prevent a second use in the same process, which may lock a byte twice.
+	// A process may lock a byte twice, so its own ports are checked too.
 	if keptPorts.ports[port] {
 		return false
 	}
@@ -237,16 +234,14 @@ func keepPort(port int) bool {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// startChild starts a command as a child of this process. The kernel sends the child the signal onDeath when this
-// process ends in any way.
+// startChild starts a child process, to which the kernel sends onDeath when this process ends.
 func startChild(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*procs.Process, error) {
-	// The child runs in a session of its own and so gets no Ctrl-C: this process stops its children in order.
+	// A session of its own keeps Ctrl-C from the child: this process stops its children in order.
 	cmd.SysProcAttr.Setsid = true
 	return procs.StartWithDeathSignal(name, cmd, onDeath)
 }
 
-// runChild runs a command of the server, waits for its end, and returns an error with the command's output if it
-// failed.
+// runChild runs a command of the server to its end; the error holds the output.
 func (h *home) runChild(program string, args ...string) error {
 	name := filepath.Base(program)
 	c, err := startChild(name, h.command(append([]string{program}, args...)...), syscall.SIGKILL)

@@ -41,9 +41,9 @@ func postgresURL(hostPort string) string {
 		RawQuery: "sslmode=disable"}).String()
 }
 
-// postgresSettings returns the Postgres settings that hold for every source of a server, as command-line flags.
+// postgresSettings returns the Postgres settings for every source of a server, as flags.
 func postgresSettings(o Options) []string {
-	// With 300 connections, many parallel tests can have a pool of connections each.
+	// 300 connections are enough for a pool in each of many parallel tests.
 	settings := []string{"max_connections=300", "timezone=UTC", "log_timezone=UTC"}
 	if o.FastUnsafe {
 		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=128MB")
@@ -59,13 +59,13 @@ func asFlags(settings []string) []string {
 	return flags
 }
 
-// nativePostgres creates a Postgres database cluster with initdb, and starts it from the binaries of this machine.
+// nativePostgres creates a Postgres database cluster with initdb, and starts it.
 func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	n, bin, err := newPostgres(o)
 	if err != nil {
 		return nil, "", err
 	}
-	// --no-sync saves time: the files of initdb need not survive a crash of the machine.
+	// --no-sync saves time: the files of initdb need not survive a crash.
 	err = n.home.runChild(filepath.Join(bin, "initdb"), "--pgdata", n.home.data, "--username=postgres", "--auth=trust",
 		"--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
 	if err == nil {
@@ -82,8 +82,7 @@ func nativePostgres(ctx context.Context, o Options) (*Server, string, error) {
 	return &Server{url: postgresURL(loopback(n.port)), control: n}, how, nil
 }
 
-// newPostgres prepares a Postgres server whose data directory is still empty. bin is the directory of the server
-// binaries.
+// newPostgres prepares a Postgres with an empty data directory. bin is the directory of its binaries.
 func newPostgres(o Options) (n *nativeServer, bin string, err error) {
 	bin, ok := o.machine.postgresBin()
 	if !ok {
@@ -95,13 +94,13 @@ func newPostgres(o Options) (n *nativeServer, bin string, err error) {
 	}
 	return &nativeServer{
 		name: "Postgres", home: home,
-		// SIGQUIT is Postgres's immediate shutdown: it ends the child processes and frees shared memory.
+		// SIGQUIT is Postgres's immediate shutdown, which frees shared memory.
 		gentle: syscall.SIGINT, immediate: syscall.SIGQUIT,
 		argv: func(port int) []string {
 			argv := []string{filepath.Join(bin, "postgres"), "-D", home.data, "-p", strconv.Itoa(port)}
 			return append(append(argv, localSettings...), postgresSettings(o)...)
 		},
-		// The process id of the server that answers is checked, because another server may have taken the port.
+		// Another server may have taken the port, so the process id is checked.
 		ready: func(ctx context.Context, port, _ int) error {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
@@ -115,8 +114,7 @@ func newPostgres(o Options) (n *nativeServer, bin string, err error) {
 	}, bin, nil
 }
 
-// localSettings are the Postgres settings that restrict a test server to TCP on 127.0.0.1 and to its own
-// directory.
+// localSettings restrict a Postgres for tests to 127.0.0.1 and to its own directory.
 var localSettings = asFlags([]string{
 	"listen_addresses=127.0.0.1",
 	"unix_socket_directories=",
@@ -124,11 +122,10 @@ var localSettings = asFlags([]string{
 	"dynamic_shared_memory_type=mmap",
 })
 
-// hostRules is the pg_hba.conf of test servers: it admits every user of this machine without a password, and no
-// other host.
+// hostRules is a pg_hba.conf that admits every user of this machine without a password, and no other host.
 const hostRules = "local all all trust\nhost all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
 
-// pingPostgres runs SELECT 1 at a database URL; nil means that the database answers.
+// pingPostgres runs SELECT 1; nil means that the database answers.
 func pingPostgres(ctx context.Context, databaseURL string) error {
 	parsed, err := url.Parse(databaseURL)
 	if err != nil || (parsed.Scheme != "postgres" && parsed.Scheme != "postgresql") {
@@ -138,17 +135,14 @@ func pingPostgres(ctx context.Context, databaseURL string) error {
 	return ask(ctx, databaseURL, &one, "SELECT 1")
 }
 
-// PostgresPair is a Postgres server (the primary) with a standby that replicates it.
 type PostgresPair struct {
 	Primary, Standby *Server
 	standby          *nativeServer
 	port             int // The primary's port, on which Promote starts the standby afterwards.
 }
 
-// StartPostgresPair starts a Postgres server and its standby from the server binaries of this machine, never in
-// Docker: a standby is a copy of the server's files.
-//
-// The error names the Debian package of a missing server program, or the step that failed.
+// StartPostgresPair starts a Postgres and its standby from this machine's binaries, never in Docker: a standby is
+// a copy of the server's files.
 func StartPostgresPair(ctx context.Context, o Options) (*PostgresPair, error) {
 	o = o.withDefaults()
 	if err := postgresService.install(o); err != nil {
@@ -166,7 +160,7 @@ func StartPostgresPair(ctx context.Context, o Options) (*PostgresPair, error) {
 	return p, nil
 }
 
-// follow copies the data of the primary with pg_basebackup, and starts the copy as its standby.
+// follow copies the primary with pg_basebackup, and starts the copy as its standby.
 func (p *PostgresPair) follow(ctx context.Context, o Options) (err error) {
 	n, bin, err := newPostgres(o)
 	if err != nil {
@@ -189,8 +183,7 @@ func (p *PostgresPair) AwaitReplication(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	var end string
-	// The insert position is read because pg_current_wal_lsn leaves out a commit that is not written yet, as with
-	// synchronous_commit=off.
+	// pg_current_wal_lsn leaves out a commit that is not written yet, as with synchronous_commit=off.
 	if err := ask(ctx, p.Primary.url, &end, "SELECT pg_current_wal_insert_lsn()::text"); err != nil {
 		return err
 	}
@@ -204,8 +197,7 @@ func (p *PostgresPair) AwaitReplication(ctx context.Context) error {
 	})
 }
 
-// Promote turns the standby into a primary, with the commits that it has replicated so far. The new primary takes
-// the address of the old one, which must have ended.
+// Promote makes the standby a primary at the address of the old one, which must have ended.
 func (p *PostgresPair) Promote(ctx context.Context) error {
 	p.standby.mu.Lock()
 	p.standby.port = p.port
@@ -222,10 +214,9 @@ func (p *PostgresPair) Promote(ctx context.Context) error {
 	return err
 }
 
-// Close ends the primary and the standby, and removes their data.
 func (p *PostgresPair) Close() error { return closeAll(p.Standby, p.Primary) }
 
-// ask connects to a database, runs a query and scans the single value of its result.
+// ask runs a query on a database and scans its single value.
 func ask(ctx context.Context, url string, into any, query string, args ...any) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processesIn returns the ids of the processes whose working directory is dir or below: a server with all its
-// children.
+// processesIn returns the ids of the processes that work in dir or below.
 func processesIn(dir string) []int {
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -29,8 +28,8 @@ func processesIn(dir string) []int {
 	return pids
 }
 
-// memoryDir returns the directory of a file system in memory with at least this many free bytes, or "". A Postgres
-// database is created there in a fifth of the time.
+// memoryDir returns a directory in memory with this many free bytes, or "". Postgres creates a database there in a
+// fifth of the time.
 func memoryDir(room uint64) string {
 	const dir = "/dev/shm"
 	var stat unix.Statfs_t
@@ -41,12 +40,12 @@ func memoryDir(room uint64) string {
 	return dir
 }
 
-// removeSharedMemory removes the System V shared memory segment that a killed Postgres leaves behind. The last
-// number in line 7 of postmaster.pid is the segment's id.
+// removeSharedMemory removes the shared memory of a killed Postgres, whose id is the last number in line 7 of
+// postmaster.pid.
 func removeSharedMemory(dataDir string) {
 	text, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
-		// There is no postmaster.pid: an orderly stop has removed the file and the shared memory.
+		// Without postmaster.pid, an orderly stop has removed the shared memory.
 		return
 	}
 	if lines := strings.Split(string(text), "\n"); len(lines) >= 7 {

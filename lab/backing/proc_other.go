@@ -2,8 +2,7 @@
 
 package backing
 
-// Systems other than Linux have neither a parent-death signal (procs.StartWithDeathSignal) nor /proc: there
-// only Close ends a server.
+// Without Linux's parent-death signal (procs.StartWithDeathSignal) and /proc, only Close ends a server.
 
 func processesIn(string) []int { return nil }
 

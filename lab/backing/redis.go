@@ -29,7 +29,7 @@ var redisService = service{
 	container: func(o Options) containerSpec {
 		return containerSpec{
 			port: "6379/tcp",
-			// Protected mode is off because connections from outside the container do not count as local.
+			// Protected mode would refuse connections from outside the container.
 			argv: append([]string{"redis-server", "--protected-mode", "no"}, redisSettings(o)...),
 			url:  redisURL, gentle: "TERM", immediate: "KILL",
 			ready: func(ctx context.Context, hostPort string) error {
@@ -42,7 +42,7 @@ var redisService = service{
 
 func redisURL(hostPort string) string { return "redis://" + hostPort + "/0" }
 
-// redisSettings returns the Redis settings that hold for every source of a server, as command-line flags.
+// redisSettings returns the Redis settings for every source of a server, as flags.
 func redisSettings(o Options) []string {
 	appendOnly := "no"
 	if o.RedisAOF {
@@ -50,27 +50,25 @@ func redisSettings(o Options) []string {
 	}
 	return []string{
 		"--save", "", "--appendonly", appendOnly, "--appendfsync", "everysec",
-		// The server gets more databases than tests run in parallel, as each test uses one of its own.
+		// Each of the parallel tests uses a Redis database of its own.
 		"--databases", "512",
 		"--maxmemory-policy", "noeviction",
 	}
 }
 
-// RedisProcessSpec describes how to start a redis-server process: settings, password, TLS, or as a sentinel. The zero
-// value is a standalone server.
+// RedisProcessSpec describes a redis-server process to start; the zero value is a standalone server.
 type RedisProcessSpec struct {
-	// Settings of the process beside those that every Redis of the tests has.
+	// Settings of the Redis process beside the usual ones of tests.
 	Settings []string
-	Password string // The password that clients of the Redis process must send.
-	// Certificate for TLS; nil: plain TCP. With a certificate every connection to and from the process uses TLS.
+	Password string
+	// Certificate for TLS on every connection to and from the Redis process; nil: plain TCP.
 	TLS *Certificate
-	// Sentinel is the configuration file of a Redis Sentinel, without the port; "" for a usual Redis. A sentinel
-	// needs a file, which it rewrites.
+	// Sentinel is the configuration of a Redis Sentinel, without the port; "": a usual Redis.
 	Sentinel string
 }
 
-// StartRedisProcess starts a Redis process with the redis-server of this machine, and never in a container: a
-// Redis in a container announces an address that only containers reach.
+// StartRedisProcess starts this machine's redis-server: a Redis in a container announces an address that only
+// containers reach.
 func StartRedisProcess(ctx context.Context, o Options, p RedisProcessSpec) (*Server, error) {
 	o = o.withDefaults()
 	if err := redisService.install(o); err != nil {
@@ -127,7 +125,7 @@ func (p RedisProcessSpec) argv(bin, dir string, port int, o Options) []string {
 	if p.TLS == nil {
 		argv = append(argv, "--port", strconv.Itoa(port))
 	} else {
-		// --tls-replication makes the process use TLS for its own connections too, as a replica and as a sentinel.
+		// --tls-replication uses TLS for the connections of a replica or sentinel too.
 		argv = append(argv, "--port", "0", "--tls-port", strconv.Itoa(port), "--tls-replication", "yes", "--tls-auth-clients",
 			"no",
 			"--tls-cert-file", certificateFile, "--tls-key-file", keyFile, "--tls-ca-cert-file", certificateFile)
@@ -138,8 +136,7 @@ func (p RedisProcessSpec) argv(bin, dir string, port int, o Options) []string {
 	return append(argv, p.Settings...)
 }
 
-// ownRedis returns an error if the Redis on a port has another process id than pid: another server may have taken
-// the port.
+// ownRedis returns an error if another process than pid serves the port of a Redis.
 func ownRedis(ctx context.Context, port, pid int, p RedisProcessSpec) error {
 	info, err := redisInfo(ctx, loopback(port), p)
 	if err == nil && !strings.Contains(info, fmt.Sprintf("process_id:%d\r\n", pid)) {
@@ -148,12 +145,11 @@ func ownRedis(ctx context.Context, port, pid int, p RedisProcessSpec) error {
 	return err
 }
 
-// redisInfo returns the server section of Redis's INFO command. A server that is still loading its data is an
-// error.
+// redisInfo returns the server section of INFO; a Redis that still loads its data is an error.
 func redisInfo(ctx context.Context, addr string, p RedisProcessSpec) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	// Check first whether the port accepts connections, since the Redis client would log a refused attempt.
+	// The Redis client would log a refused attempt, so the port is checked first.
 	listening, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return "", err
@@ -170,8 +166,7 @@ func redisInfo(ctx context.Context, addr string, p RedisProcessSpec) (string, er
 	return client.Info(ctx, "server").Result()
 }
 
-// pingRedis sends PING to the Redis of a URL; nil means that the server answers. Clusters and sentinels are not
-// checked.
+// pingRedis returns nil if the Redis of a URL answers PING. Clusters and sentinels are not checked.
 func pingRedis(ctx context.Context, redisURL string) error {
 	if strings.Contains(redisURL, ",") || strings.HasPrefix(redisURL, "redis-sentinel://") {
 		return nil
@@ -180,14 +175,13 @@ func pingRedis(ctx context.Context, redisURL string) error {
 	if err != nil {
 		return errors.New("it is not a URL like redis://:password@host:6379/0")
 	}
-	// The client makes a single attempt to connect, since the caller repeats the ping.
+	// The Redis client connects only once, since the caller repeats the ping.
 	options.MaxRetries, options.DialerRetries = -1, 1
 	client := redis.NewClient(options)
 	defer func() { _ = client.Close() }()
 	return client.Ping(ctx).Err()
 }
 
-// HostPort returns host:port of a Redis server.
 func (s *Server) HostPort() string {
 	_, rest, _ := strings.Cut(s.url, "://")
 	return strings.TrimSuffix(rest, "/0")

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// pgbenchTurn returns a function that measures a pgbench script while no process of the service runs, and adds the
-// result to b.
+// pgbenchTurn returns a function that adds the result of a pgbench script to b, while no process of the service
+// runs.
 func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int, o options, b *board) func() {
 	return func() {
 		check(w.leave())
@@ -22,7 +22,7 @@ func (w *workbench) pgbenchTurn(ctx context.Context, script string, partners int
 			return result.n
 		})
 		f["rate"], f["generator"] = result.rate, result.cpu*1000/float64(result.n)
-		// Only commits in the service's database are counted, and pgbench does not use that database.
+		// pgbench does not use the service's database, whose commits are counted.
 		delete(f, "commits")
 		b.add(pgbenchName(partners), f)
 	}
@@ -39,8 +39,7 @@ func (w *workbench) openPgbench(ctx context.Context) {
 	}
 }
 
-// measurePosts creates deposits through the API for the length of a round, in each variant, and runs pgbench's
-// script of a POST in turn with them.
+// measurePosts creates deposits through the API in each variant, in turn with pgbench's script of a POST.
 func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	w.openPgbench(ctx)
 	all := w.variants(o)
@@ -66,21 +65,20 @@ func measurePosts(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("Redis, peak of the run with the keys of a round, MB (aim 30)", 50, rounded(peakMB(w.services.Redis.Pid())))
 }
 
-// measureReads reads deposits through the API for the length of a round, and runs pgbench's script of a GET in
-// turn with them.
+// measureReads reads deposits through the API, in turn with pgbench's script of a GET.
 func measureReads(ctx context.Context, w *workbench, o options, r *results) {
 	w.openPgbench(ctx)
-	// A GET has no idempotency key, so the variants with and without keys would be the same.
+	// A GET has no idempotency key, so variants with and without keys are the same.
 	o.keys, o.partners, o.conns = []bool{false}, o.partners[:1], []int{pgbenchConns}
 	all := w.variants(o)
 	compared := pair{all[len(all)-1].String(), pgbenchName(o.partners[0])}
 	b := r.board("GET deposit", append(w.pairs(all), compared))
 	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
-		const maxStored = 6000 // The largest number of deposits to create for reading: 200 for each of 30 partners.
+		const maxStored = 6000 // maxStored bounds the deposits to read: 200 for each of 30 partners.
 		w.warmUp(ctx, v, partners, o.round)
 		stored := w.deposits(ctx, calls(maxStored), v, partners)
 		read := func(i int) error {
-			// Multiplying by a prime number gives an order of the reads that no cache could predict.
+			// A prime factor gives an order of the reads that no cache could predict.
 			m := stored[i*7919%len(stored)]
 			_, err := w.api.do(request{method: "GET", path: "/deposits/" + m.id, apiKey: m.owner.Key})
 			return err

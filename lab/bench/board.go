@@ -10,23 +10,21 @@ import (
 	"text/tabwriter"
 )
 
-// none is the dash that tables of results show in place of a figure that was not measured.
+// none stands in tables of results for a figure that was not measured.
 const none = "–"
 
-// figures maps the name of a figure, such as "p99 ms", to its value in a round of a benchmark.
+// figures maps names of figures, such as "p99 ms", to their values in a benchmark round.
 type figures map[string]float64
 
-// column describes how a table of benchmark results shows a figure: its name, its number of decimals, and whether
-// the range of the rounds is shown.
+// column describes a figure in tables of benchmark results.
 type column struct {
 	name     string
 	decimals int
-	// true: the smallest and the largest round are shown too; false: the median alone.
+	// Whether the table also shows the smallest and the largest round.
 	spread bool
 }
 
-// columns lists the figures that tables of benchmark results show, in this order. A column that no variant
-// measured is left out.
+// columns lists the figures of result tables in order. A column that no variant measured is left out.
 var columns = []column{
 	{"p50 ms", 1, true}, {"p99 ms", 1, true}, {"late ms", 1, false},
 	{"rate", 0, true}, {"CPU", 3, true}, {"http", 3, false}, {"dispatcher", 3, true}, {"postgres", 3, false},
@@ -35,22 +33,19 @@ var columns = []column{
 	{"http MB", 0, false}, {"disp MB", 0, false}, {"others %", 0, false},
 }
 
-// board collects the benchmark results of one operation (such as "POST deposits") in several variants, round by
-// round.
+// board collects the benchmark results of one operation in several variants, round by round.
 type board struct {
 	operation string
-	// The benchmark variants in the order in which they were measured.
+	// The benchmark variants in the order of measurement.
 	variants []string
-	// The measured values, by benchmark variant and then by name of the figure.
+	// The measured values by benchmark variant and name of the figure.
 	samples map[string]map[string]sample
-	// The pairs of benchmark variants whose ratios the table shows.
-	pairs []pair
+	pairs   []pair
 }
 
-// pair names two benchmark variants whose medians are compared: their ratio is that of the first to the second.
+// pair names two benchmark variants whose medians are compared, as the ratio of the first to the second.
 type pair struct{ variant, to string }
 
-// add stores and prints the figures of one benchmark round of a variant.
 func (b *board) add(variant string, f figures) {
 	fmt.Printf("%s, %s:", b.operation, variant)
 	for _, name := range slices.Sorted(maps.Keys(f)) {
@@ -65,15 +60,14 @@ func (b *board) add(variant string, f figures) {
 	}
 }
 
-// median returns the median of a variant's figure over all rounds, and a text that also shows its range.
+// median returns the median of a variant's figure over all rounds, with its range in the text.
 func (b *board) median(variant, figure string) measured {
 	s := b.samples[variant][figure]
 	i := slices.IndexFunc(columns, func(c column) bool { return c.name == figure })
 	return measured{s.median(), s.show(columns[i].decimals, true)}
 }
 
-// ratio returns the ratio of the medians of a figure in two variants. Its text also shows the smallest and the
-// largest ratio of two rounds of the same number.
+// ratio returns the ratio of a figure's medians in two variants. Its text has the range of the rounds' ratios.
 func (b *board) ratio(variant, to, figure string) measured {
 	above, below := b.samples[variant][figure], b.samples[to][figure]
 	var rounds sample
@@ -87,8 +81,7 @@ func (b *board) ratio(variant, to, figure string) measured {
 	return r
 }
 
-// print writes a table of medians, with the range of the rounds where the column wants it, and the ratios of each
-// pair of variants.
+// print writes a table of medians, ranges and ratios of the benchmark variants.
 func (b *board) print(to io.Writer) {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\n%s", b.operation)
@@ -105,7 +98,7 @@ func (b *board) print(to io.Writer) {
 		}
 	}
 	fmt.Fprintln(table)
-	_ = table.Flush() // The error is ignored: a failed write only means that the terminal is closed.
+	_ = table.Flush() // A failed write only means that the terminal is closed.
 	for _, p := range b.pairs {
 		fmt.Fprintf(table, "%s: %s ÷ %s", b.operation, p.variant, p.to)
 		for _, figure := range []string{"rate", "CPU", "p50 ms", "p99 ms"} {
@@ -118,10 +111,10 @@ func (b *board) print(to io.Writer) {
 	_ = table.Flush()
 }
 
-// sample holds the measurements of a figure, one per round.
+// sample holds a figure's measurements, one per round.
 type sample []float64
 
-// median returns the median of a sample. For an empty sample it returns NaN, which misses every target.
+// median returns NaN for an empty sample, which misses every target.
 func (s sample) median() float64 {
 	if len(s) == 0 {
 		return math.NaN()
@@ -130,7 +123,6 @@ func (s sample) median() float64 {
 	return (sorted[(len(s)-1)/2] + sorted[len(s)/2]) / 2
 }
 
-// show formats the median of a sample, and with spread also its range.
 func (s sample) show(decimals int, spread bool) string {
 	if len(s) == 0 {
 		return none
@@ -142,15 +134,14 @@ func (s sample) show(decimals int, spread bool) string {
 	return fmt.Sprintf("%s (%.*f–%.*f)", median, decimals, slices.Min(s), decimals, slices.Max(s))
 }
 
-// results holds the results of a benchmark run: the comparisons with targets, and the tables of the steps.
+// results holds a benchmark run's comparisons with targets and its tables.
 type results struct {
-	// Lines of the final table; each compares a target with the measured figure.
+	// Lines of the final table, each with a target and a figure.
 	lines  []string
 	missed int
-	boards []*board // Result tables of the benchmark step that runs now.
+	boards []*board // Result tables of the running benchmark step.
 }
 
-// measured is the value of a figure, and the text that a table shows for it.
 type measured struct {
 	value float64
 	shown string
@@ -158,7 +149,7 @@ type measured struct {
 
 func rounded(n float64) measured { return measured{n, fmt.Sprintf("%.0f", n)} }
 
-// board returns a new table of results for an operation, which is printed at the end of the step.
+// board returns a new table for an operation, printed at the end of the benchmark step.
 func (r *results) board(operation string, pairs []pair) *board {
 	b := &board{operation: operation, samples: map[string]map[string]sample{}, pairs: pairs}
 	r.boards = append(r.boards, b)
@@ -172,8 +163,7 @@ func (r *results) printBoards(to io.Writer) {
 	r.boards = nil
 }
 
-// atLeast and atMost compare a measured figure with its smallest or largest allowed value, and add the outcome to
-// the final table. A figure that is NaN misses its target.
+// atLeast and atMost add the comparison of a figure with its bound to the final table. NaN misses its target.
 func (r *results) atLeast(target string, bound float64, m measured) {
 	r.compare(target, fmt.Sprintf("≥ %v", bound), m, m.value >= bound)
 }
@@ -191,10 +181,10 @@ func (r *results) compare(target, bound string, m measured, holds bool) {
 	r.lines = append(r.lines, strings.Join([]string{target, bound, m.shown, verdict}, "\t"))
 }
 
-// print writes the table of targets. A missed target is no error: machines differ, and other load disturbs them.
+// print writes the table of targets. A missed target is no error: machines differ.
 func (r *results) print(to io.Writer) {
 	out := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(out, "\ntarget\tbound\tmeasured\tholds?\n%s\n\n%d of %d targets missed\n", strings.Join(r.lines, "\n"),
 		r.missed, len(r.lines))
-	_ = out.Flush() // The error is ignored: a failed write only means that the terminal is closed.
+	_ = out.Flush() // A failed write only means that the terminal is closed.
 }

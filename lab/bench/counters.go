@@ -10,15 +10,15 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// reading holds the values of all resource counters (CPU, WAL, commits, Redis commands) at a moment.
+// reading holds the values of all resource counters at a moment.
 type reading struct {
 	at time.Time
 	// CPU-seconds by part of the system: http, dispatcher, postgres, …
 	cpu       map[string]float64
 	generator float64 // CPU-seconds of the load generator, this process.
 	wal       float64 // Bytes of write-ahead log that Postgres has written.
-	commits   float64 // Commits in the database of the service that is measured.
-	// The number of commands that Redis has executed, those inside scripts included.
+	commits   float64 // Commits in the measured service's database.
+	// Commands that Redis has executed, those inside scripts included.
 	commands float64
 	machine  procfs.CPUStat
 }
@@ -44,8 +44,8 @@ func (w *workbench) read(ctx context.Context) (r reading) {
 	return r
 }
 
-// cost runs an activity, which returns the number of its operations, and returns the rate, CPU time, memory and
-// database work that it took.
+// cost runs an activity, which returns its number of operations, and returns their rate, CPU time, memory and
+// database work.
 func (w *workbench) cost(ctx context.Context, activity func() (n int)) figures {
 	from := w.read(ctx)
 	n := activity()
@@ -57,8 +57,7 @@ func (w *workbench) cost(ctx context.Context, activity func() (n int)) figures {
 	return f
 }
 
-// figuresOf divides the difference of two readings of the resource counters by n operations. CPU is in seconds per
-// 1,000 operations.
+// figuresOf divides the growth of resource counters by n operations; CPU is in seconds per 1,000 operations.
 func figuresOf(n float64, from, to reading) figures {
 	generator, used := to.generator-from.generator, 0.0
 	f := figures{
@@ -76,23 +75,22 @@ func figuresOf(n float64, from, to reading) figures {
 	return f
 }
 
-// busyAndAll returns the CPU-seconds that all processors of the machine have worked, and those that have passed.
-// The user time includes guests.
+// busyAndAll returns the CPU-seconds that the machine's processors have worked, and those that have passed.
 func busyAndAll(m procfs.CPUStat) (busy, all float64) {
 	busy = m.User + m.Nice + m.System + m.IRQ + m.SoftIRQ + m.Steal
 	return busy, busy + m.Idle + m.Iowait
 }
 
-// ticksPerSecond is Linux's USER_HZ, the unit of CPU times in /proc: 100 on every Linux that Go runs on.
+// ticksPerSecond is the unit of CPU times in /proc (USER_HZ): 100 on every Linux that Go runs on.
 const ticksPerSecond = 100
 
-// treesCPU returns the CPU-seconds of each part of the system: of its processes (parts maps process id to part)
-// and their children, ended ones included.
+// treesCPU returns the CPU-seconds of each part's processes and their children, ended ones included. parts maps
+// process id to part.
 func treesCPU(parts map[int]string) map[string]float64 {
 	u := map[string]float64{}
 	for _, p := range must(procfs.AllProcs()) {
 		stat, err := p.Stat()
-		if err != nil { // The CPU time of a process that ended before it could be read is not counted.
+		if err != nil { // The CPU time of a process that has already ended is not counted.
 			continue
 		}
 		for _, pid := range []int{stat.PID, stat.PPID} {
@@ -104,7 +102,6 @@ func treesCPU(parts map[int]string) map[string]float64 {
 	return u
 }
 
-// peakMB returns the peak memory of a process in MB.
 func peakMB(pid int) float64 {
 	return float64(must(must(procfs.NewProc(pid)).NewStatus()).VmHWM) / (1 << 20)
 }

@@ -22,13 +22,13 @@ import (
 func calls(n int) load.LoopLength                { return load.LoopLength{N: n} }
 func lasting(time time.Duration) load.LoopLength { return load.LoopLength{Time: time} }
 
-// made is a deposit that the load generator has created: its id and its partner.
+// made is a deposit that the load generator has created.
 type made struct {
 	id    string
 	owner *world.Partner
 }
 
-// deposits creates deposits through the API, for each partner in turn, and returns them in the order of the calls.
+// deposits creates deposits through the API, for each partner in turn, and returns them in order.
 func (w *workbench) deposits(ctx context.Context, length load.LoopLength, v loadVariant,
 	partners []world.Partner) []made {
 	var mu sync.Mutex
@@ -49,12 +49,11 @@ func (w *workbench) deposits(ctx context.Context, length load.LoopLength, v load
 		all[i] = made{depositID, owner}
 		return err
 	}))
-	// A load that ends by time may leave the entries of the last calls empty: they are removed.
+	// A load that ends by time may leave the last entries empty.
 	return slices.DeleteFunc(all, func(m made) bool { return m.id == "" })
 }
 
-// depositIn returns the first deposit id in the JSON of a response or delivery. It searches the bytes, because
-// parsing the JSON would slow the load.
+// depositIn searches JSON bytes for the first deposit id, because parsing would slow the load.
 func depositIn(body []byte) (string, error) {
 	start := bytes.Index(body, []byte(`"`+string(id.Deposit)+`_`))
 	if start < 0 {
@@ -64,7 +63,7 @@ func depositIn(body []byte) (string, error) {
 	return string(found[:max(bytes.IndexByte(found, '"'), 0)]), nil
 }
 
-// depositBody returns the JSON body that creates the i-th deposit, for a stay of a week.
+// depositBody returns the JSON that creates the i-th deposit, for a stay of a week.
 func depositBody(owner *world.Partner, i int) string {
 	return `{"accountId":"` + id.Account.Of(owner.Account) + `","amount":500,"contractStartAt":"2030-07-01T12:00:00Z",` +
 		`"contractEndAt":"2030-07-08T12:00:00Z","rentalContract":"B-` + strconv.Itoa(i) + `"}`
@@ -76,31 +75,29 @@ func (w *workbench) cancel(m made, v loadVariant) error {
 	return err
 }
 
-// cancelAll cancels deposits through the API, as fast as the API takes the requests.
+// cancelAll cancels deposits as fast as the API takes the requests.
 func (w *workbench) cancelAll(ctx context.Context, all []made, v loadVariant) {
 	must(load.RunClosedLoop(ctx, calls(len(all)), v.conns, func(i int) error { return w.cancel(all[i], v) }))
 }
 
 const callTimeout = 30 * time.Second
 
-// client calls the partner API over fasthttp. The load generator shares the processors with the service, so it
-// uses the HTTP client that costs the least CPU.
+// client calls the partner API over fasthttp, which costs the load generator the least CPU.
 type client struct {
-	// One HTTP client for each http process; the calls take turns.
+	// HTTP clients, one for each http process, used in turn.
 	hosts []*fasthttp.HostClient
 	calls atomic.Uint64
 }
 
-// request describes a call of the partner API: method, path, API key and body.
 type request struct {
 	method, path string
 	apiKey       string
 	body         string
-	// true: the call carries an Idempotency-Key of its own; false: no such header.
+	// Whether the API call carries an Idempotency-Key.
 	keyed bool
 }
 
-// Random idempotency keys are made from a pool of random bytes, which costs less CPU time.
+// A pool of random bytes makes idempotency keys cheaper.
 func init() { uuid.EnableRandPool() }
 
 func newClient(bases ...string) *client {
@@ -115,8 +112,7 @@ func newClient(bases ...string) *client {
 	return c
 }
 
-// do sends a request to the partner API and returns the body of the response. Every status other than 2xx is an
-// error.
+// do returns the body of the partner API's response. Every status other than 2xx is an error.
 func (c *client) do(r request) ([]byte, error) {
 	out, in := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(out)

@@ -28,14 +28,13 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// program is a benchmark that can be named on the command line: a list of steps, and the numbers of connections
-// for which they run unless -conns overrides them.
+// program is a benchmark of the command line: its steps, and its numbers of connections unless -conns overrides
+// them.
 type program struct {
 	conns string
 	steps []step
 }
 
-// step is a named part of a benchmark run, such as rate or latency.
 type step struct {
 	name string
 	run  func(context.Context, *workbench, options, *results)
@@ -53,7 +52,7 @@ func measure(ctx context.Context, o options) {
 	w, r := &workbench{}, &results{}
 	defer w.close()
 	w.open(ctx, o)
-	// Print the results even after an error, since the figures so far may be a quarter of an hour's work.
+	// The results are printed even after an error: they may be a quarter of an hour's work.
 	defer r.print(os.Stdout)
 	for _, s := range o.steps {
 		err := attempt(func() { s.run(ctx, w, o, r) })

@@ -20,7 +20,7 @@ type options struct {
 	rate, stock     int
 	postgres        string
 
-	// Directories of the binaries of two versions to compare; with "", only this version is measured.
+	// Directories of the binaries of two versions to compare; "": only this version.
 	base, fresh string
 }
 

@@ -16,9 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The scripts of pgbench hold the SQL statements of a POST and of a GET of a deposit as they were on 2026-11-22.
-// Later versions of the service are compared with the same scripts, so the scripts must not change with the
-// service.
+// The pgbench scripts hold the SQL of a POST and a GET as of 2026-11-22. They must not change: later versions are
+// compared with them.
 var (
 	//go:embed pgbench/schema.sql
 	pgbenchSchema string
@@ -32,26 +31,22 @@ var (
 
 const (
 	pgbenchConns = 32
-	// Seconds of load before the measurement, in which all connections of pgbench open and their query plans are
-	// cached.
+	// Seconds of load before the measurement, to open pgbench's connections and cache plans.
 	pgbenchWarmUp = 3
 )
 
-// pgbenchResult is what a run of pgbench measured.
 type pgbenchResult struct {
-	// The number of transactions that pgbench ran, those of the warm-up included.
+	// Transactions that pgbench ran, the warm-up included.
 	n int
-	// Transactions per second that pgbench reached after the warm-up.
+	// Transactions per second after pgbench's warm-up.
 	rate float64
 	cpu  float64 // CPU-seconds of the pgbench process itself.
 }
 
-// yardstick is a separate database on which pgbench runs, to compare the service's rate with that of Postgres
-// alone.
+// yardstick is a database for pgbench, to compare the service's rate with that of Postgres alone.
 type yardstick struct{ url, program string }
 
-// openYardstick creates the tables and first rows for pgbench in an empty database. server is the process id of
-// Postgres.
+// openYardstick fills an empty database for pgbench. server is the process id of Postgres.
 func openYardstick(ctx context.Context, url string, server int) *yardstick {
 	y := &yardstick{url, must(findPgbench(server))}
 	conn := must(pgx.Connect(ctx, url))
@@ -62,10 +57,9 @@ func openYardstick(ctx context.Context, url string, server int) *yardstick {
 	return y
 }
 
-// findPgbench returns the path of pgbench. It prefers the one beside the running Postgres program, which has the
-// same version.
+// findPgbench returns the path of pgbench, preferably beside the running Postgres, with the same version.
 func findPgbench(server int) (string, error) {
-	// The error is ignored: on systems without /proc the path of the program is "", and PATH is searched.
+	// Without /proc the path of the Postgres program is "", and PATH is searched.
 	postgres, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", server))
 	for _, name := range []string{filepath.Join(filepath.Dir(postgres), "pgbench"), "pgbench"} {
 		if program, err := exec.LookPath(name); err == nil {
@@ -76,8 +70,7 @@ func findPgbench(server int) (string, error) {
 		"other systems have it in a package such as postgresql-contrib")
 }
 
-// run executes a script with pgbench, with prepared statements: first a warm-up of some seconds, then the given
-// length.
+// run executes a script with pgbench for a length of time, after a warm-up.
 func (y *yardstick) run(ctx context.Context, script string, partners int, length time.Duration) pgbenchResult {
 	seconds := max(1, int(length.Seconds()))
 	//nolint:gosec // of the Postgres beside
@@ -100,7 +93,7 @@ var (
 	progress = regexp.MustCompile(`(?m)^progress: [\d.]+ s, ([\d.]+) tps`)
 )
 
-// parsePgbench reads the results in pgbench's output. The rate is the mean of the last seconds.
+// parsePgbench reads pgbench's output. The rate is the mean of the last seconds.
 func parsePgbench(output string, seconds int) (r pgbenchResult) {
 	found, rates := total.FindStringSubmatch(output), progress.FindAllStringSubmatch(output, -1)
 	if found == nil || len(rates) < seconds || failed.MatchString(output) {

@@ -14,17 +14,16 @@ import (
 	"partnerdeposits/lab/receiver"
 )
 
-// receiverRole is the command-line argument with which bench starts itself again as the receiver of webhooks.
+// receiverRole is the argument with which bench starts itself again as the receiver of webhooks.
 const receiverRole = "receiver"
 
-// addresses is the number of loopback addresses at which the receiver of webhooks listens, one for each partner.
+// addresses is the number of the receiver's loopback addresses, one for each partner.
 const addresses = 30
 
 func hostOf(partner int) string { return fmt.Sprintf("127.0.1.%d", 1+partner%addresses) }
 
-// receive runs the receiver of webhooks, at a loopback address for each partner. The path /hang answers a delivery
-// after ten seconds, every other path at once. Deliveries are verified and counted. /count returns the counts, and
-// /arrivals the arrival times since the last call of /arrivals.
+// receive verifies and counts webhooks, at a loopback address for each partner. /hang answers after ten seconds,
+// /count returns the counts, /arrivals the arrival times since its last call.
 func receive(port string) error {
 	server := &fasthttp.Server{NoDefaultServerHeader: true, NoDefaultDate: true, Concurrency: 1 << 18,
 		Handler: newTally().answer}
@@ -37,25 +36,24 @@ func receive(port string) error {
 	return <-failed
 }
 
-// tally counts the deliveries that the receiver of webhooks has received.
 type tally struct {
 	seed maphash.Seed
 
 	mu     sync.Mutex
 	counts counts
-	// Hashes of the webhook bodies that have arrived; all attempts of a delivery have the same body.
+	// Hashes of arrived webhook bodies; all attempts of a delivery have the same body.
 	seen map[uint64]struct{}
-	// Time of the first arrival by deposit id; nil until the first call of /arrivals.
+	// First arrival times by deposit id; nil until the first call of /arrivals.
 	arrivals map[string]time.Time
 }
 
-// counts is the JSON that the receiver of webhooks returns at /count.
+// counts is the JSON of the webhook receiver at /count.
 type counts struct {
-	// Number of deliveries with a valid signature, each counted once.
+	// Deliveries with a valid signature, each counted once.
 	Taken int
-	// Number of repeated arrivals of deliveries that had arrived before.
+	// Repeated arrivals of deliveries.
 	Duplicates int
-	Invalid    int // Number of webhooks that arrived without a valid signature.
+	Invalid    int // Webhooks without a valid signature.
 }
 
 func newTally() *tally { return &tally{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}} }
@@ -109,7 +107,7 @@ func (t *tally) add(body []byte, valid bool, at time.Time) {
 	}
 }
 
-// ask sends a GET to the receiver of webhooks and returns its JSON answer.
+// ask gets a path of the webhook receiver and returns its JSON answer.
 func ask[T any](w *workbench, path string) (answer T) {
 	_, body, err := fasthttp.Get(nil, w.sink+path)
 	check(err)
@@ -119,8 +117,8 @@ func ask[T any](w *workbench, path string) (answer T) {
 
 func (w *workbench) counted() counts { return ask[counts](w, "/count") }
 
-// arrivals returns when the deliveries about each deposit first arrived since the last call. The first call starts
-// the recording.
+// arrivals returns the first arrival of each deposit's deliveries since the last call. The first call starts the
+// recording.
 func (w *workbench) arrivals() map[string]time.Time { return ask[map[string]time.Time](w, "/arrivals") }
 
 // awaitTaken waits until the receiver of webhooks has received n deliveries.

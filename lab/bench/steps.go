@@ -11,7 +11,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// measureRate creates deposits for the length of a round and then cancels all, as fast as the API takes the requests.
+// measureRate creates deposits for a round and then cancels all, as fast as possible.
 func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns = o.conns[:1]
 	all := w.variants(o)
@@ -45,7 +45,7 @@ func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("deliveries that arrive twice", 0, rounded(float64(after.Duplicates-before.Duplicates)))
 }
 
-// createRound creates deposits for the length of a round, after a warm-up, and adds their cost to the table b.
+// createRound creates deposits for a round, after a warm-up, and adds their cost to b.
 func (w *workbench) createRound(
 	ctx context.Context, v loadVariant, partners []world.Partner, length time.Duration, b *board,
 ) (all []made) {
@@ -57,11 +57,10 @@ func (w *workbench) createRound(
 	return all
 }
 
-// scales are the numbers of http and dispatcher processes that the benchmark's step "scale" compares.
+// scales are the numbers of http and dispatcher processes in the benchmark step "scale".
 var scales = [][2]int{{1, 1}, {2, 1}, {3, 1}, {1, 2}, {2, 2}, {3, 2}, {4, 4}}
 
-// measureScale cancels deposits at the same rate with more and more http and dispatcher processes, and compares
-// the cost.
+// measureScale cancels deposits at the same rate with more and more processes, and compares the cost.
 func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = o.conns[:1], o.partners[:1], []bool{true}
 	rate := cmp.Or(o.rate, 1000)
@@ -86,10 +85,10 @@ func measureScale(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("2 http + 2 dispatchers ÷ 1 + 1, CPU (aim 1.25)", 1.35, b.ratio(double.String(), single.String(), "CPU"))
 }
 
-// The rate of deposit changes, in events per second: so low that no event waits for another.
+// Deposit changes per second: so few that no event waits for another.
 const quietRate = 20
 
-// measureLatency cancels deposits at a low rate, and measures how long each webhook takes to arrive.
+// measureLatency cancels deposits at a low rate, and measures the time to each webhook's arrival.
 func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns = []int{8}
 	all := w.variants(o)
@@ -104,10 +103,9 @@ func measureLatency(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("at 20 events/s, CPU-ms an event (aim 5)", 6.5, b.median(deciding, "CPU"))
 }
 
-// measureIdle measures what the service costs while nothing happens. A warm-up before opens the connections that a
-// service in use has.
+// measureIdle measures the service's cost while nothing happens, with the open connections of a service in use.
 func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
-	// The wait is long because an idle connection of Postgres reports its commits only after ten seconds.
+	// An idle connection of Postgres reports its commits only after ten seconds.
 	const settle = 12 * time.Second
 	o.conns, o.partners, o.keys = []int{8}, o.partners[:1], []bool{true}
 	all := w.variants(o)
@@ -125,12 +123,11 @@ func measureIdle(ctx context.Context, w *workbench, o options, r *results) {
 	r.atMost("at rest, commits a second (aim 2)", 8, b.median(last, "commits"))
 }
 
-// maxHanging is the number of partners whose endpoint may hang (answer only after ten seconds). Only the other
-// partners, healthy in every variant, are measured.
+// maxHanging is the number of partners whose endpoint may answer only after ten seconds. Only the others are
+// measured.
 const maxHanging = 5
 
-// measureHanging cancels deposits of many partners at a steady rate while none, one or five of their endpoints
-// never answer in time.
+// measureHanging cancels deposits at a steady rate while none, one or five endpoints hang.
 func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 	o.conns, o.partners, o.keys = o.conns[:1], []int{addresses}, []bool{true}
 	p := pace{rate: cmp.Or(o.rate, 200), warm: warmTime, length: o.round, skip: maxHanging}
@@ -150,15 +147,14 @@ func measureHanging(ctx context.Context, w *workbench, o options, r *results) {
 		b.ratio(all[len(all)-1].String(), healthy[len(healthy)-1].String(), "p99 ms"))
 }
 
-// pace describes a load at a fixed rate that does not wait for answers (open loop). The events of the first skip
-// partners, and those of the duration warm at the start, are not measured.
+// pace is a load at a fixed rate that does not wait for answers. The events of the first skip partners and of the
+// duration warm are not measured.
 type pace struct {
 	rate, skip   int
 	warm, length time.Duration
 }
 
-// openRound cancels deposits at a fixed rate without waiting for answers, and returns the latency from the API
-// call to the receiver.
+// openRound cancels deposits at a fixed rate, and returns the latency from API call to receiver.
 func (w *workbench) openRound(ctx context.Context, v loadVariant, partners []world.Partner, p pace) figures {
 	first := int(p.warm.Seconds()) * p.rate
 	all := w.deposits(ctx, calls(int((p.warm+p.length).Seconds()*float64(p.rate))), v, partners)
@@ -171,7 +167,7 @@ func (w *workbench) openRound(ctx context.Context, v loadVariant, partners []wor
 	w.checkpoint(ctx)
 	_, _, err := load.RunOpenLoop(ctx, first, p.rate, func(i int, _ time.Time) error { return w.cancel(all[i], v) })
 	check(err)
-	// Call arrivals before the load, since its first call starts the recording of arrival times.
+	// The first call of arrivals starts the recording of arrival times.
 	w.arrivals()
 	var late *load.DurationHistogram
 	due := make([]time.Time, len(all))

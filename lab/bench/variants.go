@@ -10,15 +10,15 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// loadVariant is a way to load the service in a benchmark: an installation of the service (a site), with or without
-// idempotency keys, and numbers of partners, connections and processes.
+// loadVariant is a way to load the service: an installation, idempotency keys or not, and numbers of partners,
+// connections and processes.
 type loadVariant struct {
 	site            *site
 	keyed           bool
 	partners, conns int
-	// How many of the partners, counted from the first, have an endpoint that takes ten seconds to answer.
+	// The number of partners whose endpoint takes ten seconds to answer.
 	hanging            int
-	https, dispatchers int // The numbers of http and dispatcher processes that run in this variant.
+	https, dispatchers int // Numbers of http and dispatcher processes.
 }
 
 // String names a benchmark variant, such as "base keyed, 30 partners, 32 connections, 1+1".
@@ -42,9 +42,8 @@ func partnerCount(n int) string {
 	return fmt.Sprintf("%d partners", n)
 }
 
-// variants returns every combination of the command line's options: for each load, every installation of the
-// service in turn. The first load on the last installation (a new version, or a full database) decides whether
-// targets hold.
+// variants returns every combination of the options: for each load, every installation in turn. The first load on
+// the last installation decides about targets.
 func (w *workbench) variants(o options) (all []loadVariant) {
 	for _, c := range o.conns {
 		for _, p := range o.partners {
@@ -58,9 +57,8 @@ func (w *workbench) variants(o options) (all []loadVariant) {
 	return all
 }
 
-// pairs returns the comparisons among variants: requests with idempotency keys and without, an installation and
-// the one before it (new ÷ base, stocked ÷ empty), several processes and one of each, endpoints that hang and
-// none.
+// pairs returns the comparisons among variants: with idempotency keys and without, an installation and the one
+// before, several processes and one, hanging endpoints and none.
 func (w *workbench) pairs(all []loadVariant) (found []pair) {
 	for _, a := range all {
 		keyless, before, single, healthy := a, a, a, a
@@ -79,8 +77,8 @@ func (w *workbench) pairs(all []loadVariant) (found []pair) {
 	return found
 }
 
-// rotate measures the variants in turn (a b c a b c …), so that other load on the machine affects all of them.
-// Each round has new processes and new partners. The functions in others run after the variants of each round.
+// rotate measures the variants in turn (a b c a b c …), so that other load affects all. Each round has new
+// processes and partners, and ends with others.
 func (w *workbench) rotate(
 	ctx context.Context, rounds int, all []loadVariant, measure func(v loadVariant, partners []world.Partner),
 	others ...func(),
@@ -97,10 +95,10 @@ func (w *workbench) rotate(
 	}
 }
 
-// warmTime is the longest load before a measurement that opens connections and fills caches.
+// warmTime is the longest load before a measurement.
 const warmTime = 2 * time.Second
 
-// warmUp creates and cancels deposits until connections are open and query plans are cached.
+// warmUp creates and cancels deposits until connections are open and plans are cached.
 func (w *workbench) warmUp(ctx context.Context, v loadVariant, partners []world.Partner, round time.Duration) {
 	took := w.counted().Taken
 	all := w.deposits(ctx, lasting(min(warmTime, round/3)), v, partners)

@@ -23,28 +23,26 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// workbench holds everything that a benchmark runs: the stores, the processes of an installation of the service,
-// the receiver of webhooks.
+// workbench holds what a benchmark runs: stores, processes and the receiver of webhooks.
 type workbench struct {
-	*site              // The installation of the service whose processes run now.
+	*site              // The installation whose processes run now.
 	sites              []*site
 	dir                string
 	services           *backing.PostgresAndRedis
 	https, dispatchers []*world.ServiceProcess // The http and dispatcher processes that run now.
 	// A client of the partner API that calls all http processes in turn.
 	api       *client
-	receiver  *procs.Process // Process of the receiver of webhooks; sink is the base URL at which it listens.
+	receiver  *procs.Process // The receiver of webhooks; sink is its base URL.
 	sink      string
 	yardstick *yardstick // The database for pgbench; nil until a step needs it.
-	partners  int        // Number of partners that the benchmark has created so far.
-	// The webhook subscriptions of the benchmark round that runs now.
+	partners  int        // Number of partners created so far.
+	// The webhook subscriptions of the running benchmark round.
 	subscriptions []id.ID
-	// Functions that end what the benchmark has started; the last one runs first.
+	// Functions that end what the benchmark has started, last first.
 	ends []func() error
 }
 
-// open starts the stores, the receiver of webhooks and the installations of the service for a benchmark. close
-// also ends what a failed open has started.
+// open starts what a benchmark needs. close also ends what a failed open has started.
 func (w *workbench) open(ctx context.Context, o options) {
 	w.dir = must(os.MkdirTemp("", "bench"))
 	w.services = must(backing.StartPostgresAndRedis(ctx, backing.Options{Private: true, RedisAOF: true}))
@@ -60,7 +58,7 @@ func (w *workbench) open(ctx context.Context, o options) {
 	w.ends = append(w.ends, w.leave)
 }
 
-// enter ends the running processes, empties Redis, and starts the processes of a variant.
+// enter replaces the running processes by those of a variant, and empties Redis.
 func (w *workbench) enter(ctx context.Context, v loadVariant) {
 	check(w.leave())
 	w.site = v.site
@@ -77,7 +75,7 @@ func (w *workbench) enter(ctx context.Context, v loadVariant) {
 	}
 }
 
-// start starts a process of the installation that is measured, and waits until it is ready.
+// start starts a process of the measured installation, and waits until it is ready.
 func (w *workbench) start(ctx context.Context, name string, settings ...string) *world.ServiceProcess {
 	n := must(world.NewServiceProcess(name, filepath.Join(w.binaries, name)))
 	n.Env = slices.Concat(os.Environ(), []string{
@@ -89,7 +87,6 @@ func (w *workbench) start(ctx context.Context, name string, settings ...string) 
 	return n
 }
 
-// leave ends the processes of the installation that was measured.
 func (w *workbench) leave() error {
 	var errs []error
 	for _, n := range slices.Concat(w.dispatchers, w.https) {
@@ -101,7 +98,6 @@ func (w *workbench) leave() error {
 	return errors.Join(errs...)
 }
 
-// startReceiver starts this program again as the receiver of webhooks.
 func (w *workbench) startReceiver(ctx context.Context) {
 	port := strconv.Itoa(must(backing.FreePort()))
 	w.receiver = must(procs.Start(procs.ProcessSpec{Name: receiverRole, Path: must(os.Executable()),
@@ -121,11 +117,10 @@ func (w *workbench) close() {
 	}
 }
 
-// webhookSecret is the signing secret of all subscriptions, so that the receiver verifies deliveries without a
-// look-up.
+// webhookSecret signs for all subscriptions, so that the receiver needs no look-up.
 const webhookSecret = "svc_whsec_bench"
 
-// newPartners creates the partners of a variant, each with an account and a webhook subscription.
+// newPartners creates a variant's partners, each with an account and a webhook subscription.
 func (w *workbench) newPartners(ctx context.Context, v loadVariant) (all []world.Partner) {
 	for i := range v.partners {
 		w.partners++
@@ -136,8 +131,8 @@ func (w *workbench) newPartners(ctx context.Context, v loadVariant) (all []world
 	return all
 }
 
-// subscriptionURL returns the webhook address of the i-th partner. Each partner has a host of its own, as real
-// receivers have. The address of the first v.hanging partners hangs.
+// subscriptionURL returns the webhook address of the i-th partner, on a host of its own. The first v.hanging
+// addresses hang.
 func (w *workbench) subscriptionURL(v loadVariant, i int) string {
 	base := strings.Replace(w.sink, "127.0.0.1", hostOf(i), 1)
 	if i < v.hanging {
@@ -146,7 +141,7 @@ func (w *workbench) subscriptionURL(v loadVariant, i int) string {
 	return base + "/"
 }
 
-// unsubscribe deletes the round's subscriptions, so that their open deliveries do not disturb later measurements.
+// unsubscribe deletes the round's subscriptions: their open deliveries would disturb later measurements.
 func (w *workbench) unsubscribe(ctx context.Context) {
 	check(w.Store.WithinTx(ctx, func(ctx context.Context) (err error) {
 		for _, s := range w.subscriptions {
@@ -157,26 +152,25 @@ func (w *workbench) unsubscribe(ctx context.Context) {
 	w.subscriptions = nil
 }
 
-// checkpoint makes Postgres write all dirty pages to disk, so that a measurement does not pay for earlier writes.
+// checkpoint makes Postgres write dirty pages, so that a measurement does not pay for earlier writes.
 func (w *workbench) checkpoint(ctx context.Context) { must(w.Pool.Exec(ctx, `CHECKPOINT`)) }
 
-// site is an installation of the service with databases of its own on the shared Postgres and Redis. The
-// processes of only one installation run at a time.
+// site is an installation of the service with databases of its own. Only one installation runs at a time.
 type site struct {
 	*world.Database
-	// Name of the installation in tables of results; "" if it is the only one.
+	// Name of the installation in result tables; "" if it is the only one.
 	name string
-	// Directory of the installation's binaries: http, dispatcher and admin.
+	// Directory of the binaries http, dispatcher and admin.
 	binaries string
-	// Number of rows to store in the database before the first measurement.
+	// Number of rows to store before the first measurement.
 	stock int
 
 	postgresURL, redisURL string
 	redis                 *redis.Client
 }
 
-// openSites creates the installations of the service that a run compares: a base and a new version, or this
-// version on an empty and on a full database, or this version alone.
+// openSites creates the installations to compare: a base and a new version, an empty and a full database, or this
+// version alone.
 func (w *workbench) openSites(ctx context.Context, o options) {
 	w.sites = []*site{{name: "base", binaries: o.base, stock: o.stock}, {name: "new", binaries: o.fresh, stock: o.stock}}
 	if o.base == "" {
@@ -193,7 +187,7 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 		s.redis = redis.NewClient(must(redis.ParseURL(s.redisURL)))
 		env := append(os.Environ(), "DATABASE_URL="+s.postgresURL, "REDIS_URL="+s.redisURL)
 		must(procs.RunForOutput(ctx, procs.ProcessSpec{Name: "admin", Path: filepath.Join(s.binaries, "admin"),
-			// The database of an installation is migrated by the admin command of the same version.
+			// The admin command of the same version migrates an installation's database.
 			Args: []string{"migrate", "up"}, Env: env}))
 		s.Database = must(world.OpenDatabase(ctx, s.postgresURL, 4))
 		w.ends = append(w.ends, func() error { s.Close(context.Background()); return s.redis.Close() })
@@ -204,7 +198,7 @@ func (w *workbench) openSites(ctx context.Context, o options) {
 	}
 }
 
-// tune changes settings of Postgres, given as comma-separated name=value, and restarts the server.
+// tune sets Postgres settings, given as comma-separated name=value, and restarts the server.
 func (w *workbench) tune(ctx context.Context, settings string) {
 	conn := must(pgx.Connect(ctx, w.services.PostgresURL))
 	for setting := range strings.SplitSeq(settings, ",") {

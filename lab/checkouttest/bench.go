@@ -1,5 +1,5 @@
-// Package checkouttest sets up the checkout of deposits for tests: the use cases over a real database and the
-// sandbox's payment provider. Tests move the clock, and make the provider and the scoring fail.
+// Package checkouttest sets up the checkout for tests, over a real database and the sandbox's payment provider,
+// with clock and failures under the test's control.
 package checkouttest
 
 import (
@@ -26,14 +26,13 @@ import (
 	depositports "partnerdeposits/ports/deposits"
 )
 
-// DashboardURL is the base URL of the dashboard's pages in tests that run no web server.
+// DashboardURL is the dashboard's base URL in tests without a web server.
 const DashboardURL = "http://dash.test"
 
-// CompanyName is the name of the operator's company in tests of the checkout.
 const CompanyName = "Les Gîtes d’Ada"
 
-// Fixture is a test kit of services with a partner linked to an account. Its clock, payment provider, scoring,
-// metrics and log can be controlled or read by the test.
+// Fixture is the service for a test, with a linked partner. The test controls its clock, payment provider and
+// scoring.
 type Fixture struct {
 	*servicetest.Kit
 	Clock    *servicetest.Clock
@@ -47,8 +46,7 @@ type Fixture struct {
 	AccountID id.ID
 }
 
-// New sets up a Fixture (services over a database, with a controllable payment provider) for a test. dashboardURL
-// is the base URL of its pages; the functions in change edit the rest of its setup.
+// New sets up a Fixture for a test. dashboardURL is the base URL of its pages; change edits its setup.
 func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) *Fixture {
 	t.Helper()
 	noon := time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
@@ -73,8 +71,8 @@ func New(t testing.TB, dashboardURL string, change ...func(*servicetest.Setup)) 
 	return b
 }
 
-// CreateDeposit creates a deposit of 500 euros as the partner API does, and returns it with its checkout token. The
-// functions in change edit the deposit before it is stored.
+// CreateDeposit creates a deposit of 500 euros as the partner API does, and returns its checkout token. change
+// edits the deposit before it is stored.
 func (b *Fixture) CreateDeposit(t testing.TB, change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	t.Helper()
 	now := b.Clock.Now()
@@ -87,8 +85,7 @@ func (b *Fixture) CreateDeposit(t testing.TB, change ...func(*deposit.Deposit)) 
 		}, change...)
 }
 
-// WithClient returns a function that makes Fixture.Deposit set the deposit's client, as the partner API does for
-// a known tenant.
+// WithClient makes Fixture.CreateDeposit set the deposit's client, as the partner API does for a known tenant.
 func WithClient(email, first, last string) func(*deposit.Deposit) {
 	return func(d *deposit.Deposit) {
 		d.ClientID = servicetest.NewID()
@@ -96,8 +93,8 @@ func WithClient(email, first, last string) func(*deposit.Deposit) {
 	}
 }
 
-// CaptureDeposit captures the whole amount of a secured deposit, for damage, and returns the id of its collection
-// payment. The card is not charged yet.
+// CaptureDeposit captures the whole amount of a secured deposit, and returns the id of the collection payment. The
+// card is not charged yet.
 func (b *Fixture) CaptureDeposit(t testing.TB, depositID id.ID) id.ID {
 	t.Helper()
 	collection := deposit.Payment{
@@ -120,7 +117,6 @@ func (b *Fixture) CaptureDeposit(t testing.TB, depositID id.ID) id.ID {
 	return collection.ID
 }
 
-// LoadDeposit returns a deposit as the database stores it now.
 func (b *Fixture) LoadDeposit(t testing.TB, depositID id.ID) *deposit.Deposit {
 	t.Helper()
 	d, err := b.Postgres.Deposits.Deposit(context.WithoutCancel(t.Context()), depositID)
@@ -128,7 +124,7 @@ func (b *Fixture) LoadDeposit(t testing.TB, depositID id.ID) *deposit.Deposit {
 	return d
 }
 
-// PaymentsOf returns the payments of a deposit that are of the given kind, oldest first.
+// PaymentsOf returns a deposit's payments of a kind, oldest first.
 func (b *Fixture) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.PaymentKind) []deposit.Payment {
 	t.Helper()
 	all, err := b.Postgres.Payments.Payments(context.WithoutCancel(t.Context()), depositID)
@@ -136,8 +132,8 @@ func (b *Fixture) PaymentsOf(t testing.TB, depositID id.ID, kind deposit.Payment
 	return slices.DeleteFunc(all, func(p deposit.Payment) bool { return p.Kind != kind })
 }
 
-// EventNames returns the names of the events of a deposit, oldest first. " of another version" follows a name whose
-// event has another version than its transition.
+// EventNames returns the event names of a deposit, oldest first. " of another version" marks an event whose
+// version differs from its transition.
 func (b *Fixture) EventNames(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT o.name || CASE o.data::jsonb->'version' WHEN to_jsonb(t.version) THEN ''
@@ -146,7 +142,7 @@ func (b *Fixture) EventNames(t testing.TB, depositID id.ID) []string {
 		depositID)
 }
 
-// AuditActions returns the actions that the audit log has about a deposit, oldest first.
+// AuditActions returns a deposit's actions in the audit log, oldest first.
 func (b *Fixture) AuditActions(t testing.TB, depositID id.ID) []string {
 	t.Helper()
 	return b.strings(t, `SELECT action FROM audit_log WHERE subject = $1 ORDER BY id`, id.Deposit.Of(depositID))
@@ -161,7 +157,7 @@ func (b *Fixture) strings(t testing.TB, query string, arg any) []string {
 	return out
 }
 
-// Metrics is a fake of the service's metrics that records the counted status transitions of deposits.
+// Metrics is a fake that records the counted status transitions of deposits.
 type Metrics struct {
 	mu    sync.Mutex
 	steps []string
@@ -169,34 +165,33 @@ type Metrics struct {
 
 func (m *Metrics) CountCreated(string) {}
 
-// CountTransition records a status transition of a deposit and the kind of actor that caused it.
 func (m *Metrics) CountTransition(from, to deposit.Status, by actor.Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.steps = append(m.steps, string(from)+">"+string(to)+" "+string(by))
 }
 
-// Transitions returns the recorded transitions of deposits, each as "from>to actor".
+// Transitions returns the recorded transitions, each as "from>to actor".
 func (m *Metrics) Transitions() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.steps...)
 }
 
-// Scoring is the sandbox's scoring of tenants, which a test can make fail. It counts the assessments.
+// Scoring is the sandbox's scoring of tenants. It counts assessments, and a test can make it fail.
 type Scoring struct {
 	scoring.SandboxScorer
 	away  atomic.Pointer[error]
 	asked atomic.Int64
 }
 
-// SetError makes every later assessment of a tenant fail with err; nil ends the failures.
+// SetError makes every later assessment fail with err; nil ends the failures.
 func (s *Scoring) SetError(err error) { s.away.Store(&err) }
 
-// AssessmentCount returns the number of assessments of tenants so far, failed ones included.
+// AssessmentCount counts the assessments of tenants, failed ones included.
 func (s *Scoring) AssessmentCount() int { return int(s.asked.Load()) }
 
-// Assess counts an assessment of a tenant, and returns the sandbox's answer, or the error that SetError has set.
+// Assess returns the sandbox's assessment of a tenant, or the error of SetError.
 func (s *Scoring) Assess(ctx context.Context, a depositports.Applicant) (bool, error) {
 	s.asked.Add(1)
 	if away := s.away.Load(); away != nil && *away != nil {

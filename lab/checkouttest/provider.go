@@ -10,10 +10,9 @@ import (
 	paymentports "partnerdeposits/ports/payments"
 )
 
-// ErrUnreachable is the error of a payment provider that cannot be reached.
 var ErrUnreachable = fault.ErrUnavailable.WithCause(errors.New("connection refused"))
 
-// Provider is a payment provider that passes calls on to another provider, or lets them fail as a test chooses.
+// Provider passes calls to another payment provider, or lets them fail as a test chooses.
 type Provider struct {
 	paymentports.PaymentProvider
 
@@ -22,8 +21,7 @@ type Provider struct {
 	opened map[id.ID]bool
 }
 
-// wish holds how calls of the test's payment provider differ from those of the provider behind it. The zero value
-// passes every call on unchanged.
+// wish holds how a test changes calls of the payment provider. The zero value changes nothing.
 type wish struct {
 	away, lose bool
 	collect    func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)
@@ -32,37 +30,31 @@ type wish struct {
 	late       func()
 }
 
-// SetUnreachable switches failure on (true) or off (false): every call then fails before it reaches the payment
-// provider.
+// SetUnreachable switches whether calls fail before they reach the payment provider.
 func (p *Provider) SetUnreachable(away bool) { p.set(func(w *wish) { w.away = away }) }
 
-// SetAnswersLost switches the loss of answers on (true) or off (false): every call then reaches the payment provider
-// and fails afterwards.
+// SetAnswersLost switches whether calls reach the payment provider and fail afterwards.
 func (p *Provider) SetAnswersLost(lose bool) { p.set(func(w *wish) { w.lose = lose }) }
 
-// OnChargeStoredCard makes the function fn handle calls of ChargeStoredCard instead of the payment provider; nil
-// restores the provider.
+// OnChargeStoredCard makes fn handle ChargeStoredCard; nil restores the payment provider.
 func (p *Provider) OnChargeStoredCard(fn func(paymentports.CollectRequest) (paymentports.ProviderPayment, error)) {
 	p.set(func(w *wish) { w.collect = fn })
 }
 
-// OnOpenPage makes the function fn handle calls of OpenPage instead of the payment provider; nil restores the
-// provider.
+// OnOpenPage makes fn handle OpenPage; nil restores the payment provider.
 func (p *Provider) OnOpenPage(fn func(paymentports.HostedPageRequest) (paymentports.HostedPage, error)) {
 	p.set(func(w *wish) { w.open = fn })
 }
 
-// OnLookupOrClose makes the function fn answer calls of LookupPayment and ClosePayment instead of the payment
-// provider; nil restores the provider.
+// OnLookupOrClose makes fn answer LookupPayment and ClosePayment; nil restores the payment provider.
 func (p *Provider) OnLookupOrClose(fn func() paymentports.ProviderPayment) {
 	p.set(func(w *wish) { w.answer = fn })
 }
 
-// OnNextClose runs the function fn a single time, during the next call of ClosePayment: after the payment
-// provider closed its page and before ClosePayment returns.
+// OnNextClose runs fn once, in the next ClosePayment, after the payment provider closed its page.
 func (p *Provider) OnNextClose(fn func()) { p.set(func(w *wish) { w.late = fn }) }
 
-// set changes, under a lock, how calls of the test's payment provider fail, and returns the settings from before.
+// set changes under a lock how the test's payment provider fails, and returns the settings before.
 func (p *Provider) set(change func(*wish)) (before wish) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,15 +65,14 @@ func (p *Provider) set(change func(*wish)) (before wish) {
 
 func (p *Provider) wished() wish { return p.set(func(*wish) {}) }
 
-// OpenedPageCount returns the number of payments whose page was opened at the payment provider.
+// OpenedPageCount counts the payments whose page was opened.
 func (p *Provider) OpenedPageCount() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.opened)
 }
 
-// through calls the payment provider. After SetUnreachable it fails before the call, and after SetAnswersLost it
-// fails after the call.
+// through calls the payment provider, or fails before or after the call as a test chose.
 func through[T any](w wish, call func() (T, error)) (T, error) {
 	var none T
 	if w.away {
@@ -94,7 +85,6 @@ func through[T any](w wish, call func() (T, error)) (T, error) {
 	return got, err
 }
 
-// OpenPage opens a page of the payment provider, or fails as the test chose, and records the payment's id.
 func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageRequest) (paymentports.HostedPage, error) {
 	w := p.set(func(*wish) {
 		if p.opened == nil {
@@ -108,12 +98,10 @@ func (p *Provider) OpenPage(ctx context.Context, r paymentports.HostedPageReques
 	return through(w, func() (paymentports.HostedPage, error) { return p.PaymentProvider.OpenPage(ctx, r) })
 }
 
-// LookupPayment returns the state of a payment at the payment provider, or fails or answers as the test chose.
 func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	return p.ask(func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.LookupPayment(ctx, paymentID) })
 }
 
-// ClosePayment closes a payment's page at the payment provider, then runs the function of OnNextClose.
 func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	got, err := p.ask(func() (paymentports.ProviderPayment, error) {
 		return p.PaymentProvider.ClosePayment(ctx,
@@ -133,7 +121,6 @@ func (p *Provider) ask(call func() (paymentports.ProviderPayment, error)) (payme
 	return through(w, call)
 }
 
-// ChargeStoredCard charges a saved card through the payment provider, or fails or answers as the test chose.
 func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectRequest) (paymentports.ProviderPayment,
 	error) {
 	w := p.wished()
@@ -143,7 +130,6 @@ func (p *Provider) ChargeStoredCard(ctx context.Context, r paymentports.CollectR
 	return through(w, func() (paymentports.ProviderPayment, error) { return p.PaymentProvider.ChargeStoredCard(ctx, r) })
 }
 
-// Refund refunds a payment through the payment provider, or fails as the test chose.
 func (p *Provider) Refund(ctx context.Context, r paymentports.RefundRequest) (paymentports.ProviderRefund, error) {
 	return through(p.wished(), func() (paymentports.ProviderRefund, error) { return p.PaymentProvider.Refund(ctx, r) })
 }

@@ -14,36 +14,34 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// Tenants for tests of the checkout. The sandbox's scoring of tenants refuses DeclinedTenant and accepts the
-// others.
+// Tenants for tests of the checkout. The sandbox's scoring refuses only DeclinedTenant.
 var (
 	TenantGraceHopper = tenant.Person{Email: "grace@example.com", FirstName: "Grace", LastName: "Hopper", Locale: "en"}
 	TenantAlanTuring  = tenant.Person{Email: "alan@example.com", FirstName: "Alan", LastName: "Turing", Locale: "fr"}
 	DeclinedTenant    = tenant.Person{Email: "declined@example.com", FirstName: "De", LastName: "Clined"}
 )
 
-// TenantAgreement is a tenant's agreement in the checkout: agreed, in English, from a fixed address and browser.
+// TenantAgreement is an agreement in English, from a fixed address and browser.
 var TenantAgreement = agreement.SubmittedForm{Agreed: true, Locale: "en",
 	Origin: agreement.RequestOrigin{Address: "192.0.2.7", UserAgent: "Mozilla/5.0 (test)"}}
 
-// Steps is a Fixture (services over a database) with methods for the steps of a tenant through the checkout. Each
-// step fails the test on an error.
+// Steps is a Fixture with methods for a tenant's steps through the checkout, which fail the test on an error.
 type Steps struct {
 	*Fixture
 	T *testing.T
 }
 
-// NewSteps sets up a Bench for a test of the checkout, and lets the test run in parallel with others.
+// NewSteps sets up a Fixture for a parallel test of the checkout.
 func NewSteps(t *testing.T) Steps {
 	t.Helper()
 	t.Parallel()
 	return Steps{New(t, DashboardURL), t}
 }
 
-// Ctx returns a context that outlives the test's own, so that cleanups can use it.
+// Ctx returns a context that outlives the test's own, for cleanups.
 func (s Steps) Ctx() context.Context { return context.WithoutCancel(s.T.Context()) }
 
-// SubmitCheckoutForm sends the checkout form of a deposit with a tenant's details, and returns the page that follows.
+// SubmitCheckoutForm sends a tenant's checkout form, and returns the page that follows.
 func (s Steps) SubmitCheckoutForm(token secret.Text, p tenant.Person) checkout.NextPage {
 	s.T.Helper()
 	next, err := s.Checkout.Submit(s.Ctx(), token, p, TenantAgreement)
@@ -51,8 +49,7 @@ func (s Steps) SubmitCheckoutForm(token secret.Text, p tenant.Person) checkout.N
 	return next
 }
 
-// ReturnFromPayment takes the tenant back from the payment provider's page, and returns the checkout's page. The test
-// fails if another payment page comes next.
+// ReturnFromPayment takes the tenant back to the checkout's page. A further payment page fails the test.
 func (s Steps) ReturnFromPayment(token secret.Text) checkout.View {
 	s.T.Helper()
 	next, err := s.Checkout.HandleReturn(s.Ctx(), token, true)
@@ -61,15 +58,14 @@ func (s Steps) ReturnFromPayment(token secret.Text) checkout.View {
 	return next.View
 }
 
-// PayOnPaymentPage pays on the payment page of a deposit that was opened last, with a card that is accepted (good is
-// true) or declined (false).
+// PayOnPaymentPage pays on a deposit's newest payment page. good reports whether the card is accepted.
 func (s Steps) PayOnPaymentPage(depositID id.ID, good bool) {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.PaymentKindFee)
 	require.NoError(s.T, s.Sandbox.SimulatePayment(s.Ctx(), all[len(all)-1].ID, good))
 }
 
-// LoadFeePayment returns the only fee payment of a deposit; the test fails if there is not exactly one.
+// LoadFeePayment fails the test unless the deposit has exactly one fee payment.
 func (s Steps) LoadFeePayment(depositID id.ID) deposit.Payment {
 	s.T.Helper()
 	all := s.PaymentsOf(s.T, depositID, deposit.PaymentKindFee)
@@ -87,7 +83,6 @@ func (s Steps) FeeStatuses(depositID id.ID) []deposit.PaymentStatus {
 	return out
 }
 
-// RequireStatus fails the test unless a deposit has the status and status reason, and returns the deposit.
 func (s Steps) RequireStatus(depositID id.ID, status deposit.Status, reason string) *deposit.Deposit {
 	s.T.Helper()
 	d := s.LoadDeposit(s.T, depositID)
@@ -96,7 +91,7 @@ func (s Steps) RequireStatus(depositID id.ID, status deposit.Status, reason stri
 	return d
 }
 
-// RequireJobCount runs a scheduled job and fails the test unless the job reports the wanted number of rows.
+// RequireJobCount fails the test unless a scheduled job reports the wanted number of rows.
 func (s Steps) RequireJobCount(want int, run func(context.Context) (int, error)) {
 	s.T.Helper()
 	got, err := run(s.Ctx())

@@ -18,16 +18,15 @@ import (
 	"partnerdeposits/lab/formbrowser"
 )
 
-// Browser is a test's HTTP client for the pages of a server. It keeps cookies and follows no redirects.
+// Browser is a test's HTTP client with cookies, which follows no redirects.
 type Browser struct {
-	// IP address of the client, as a trusted proxy would forward it; "": the address of the connection.
+	// The client's IP address, as a trusted proxy forwards it; "": that of the connection.
 	From   string
 	t      testing.TB
 	base   string
 	client *http.Client
 }
 
-// NewBrowser returns a new browser for the server's pages, without cookies.
 func (s *Server) NewBrowser(t testing.TB) *Browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -40,7 +39,6 @@ func (s *Server) NewBrowser(t testing.TB) *Browser {
 	}}
 }
 
-// Answer is a server's response to a test's Browser, with its body read.
 type Answer struct {
 	Status   int
 	Header   http.Header
@@ -58,7 +56,6 @@ func (b *Browser) Cookies(at string) []*http.Cookie {
 	return b.client.Jar.Cookies(u)
 }
 
-// Get requests a path of the server and returns the response.
 func (b *Browser) Get(path string) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+path, nil)
@@ -66,15 +63,15 @@ func (b *Browser) Get(path string) Answer {
 	return b.Do(req)
 }
 
-// Post sends a form without the hidden token of its page. If the answer redirects to a kept form (a page that
-// asks for confirmation or lists mistakes), Post returns that page.
+// Post sends a form without the hidden token of its page. It follows a redirect to a kept form (a confirmation or
+// a list of mistakes).
 func (b *Browser) Post(path string, values url.Values) Answer {
 	b.t.Helper()
 	return b.FollowKeptForm(b.PostWithoutFollowing(path, values))
 }
 
-// FollowKeptForm opens the page of the kept form (one that asks for confirmation or lists mistakes) to which a
-// response redirects, and returns it. Any other response is returned unchanged.
+// FollowKeptForm opens the kept form (a confirmation or a list of mistakes) to which a response redirects. Other
+// responses are returned unchanged.
 func (b *Browser) FollowKeptForm(a Answer) Answer {
 	b.t.Helper()
 	for _, page := range []string{site.ConfirmDepositPath, site.RetryNewDepositPath, site.ConfirmBulkActionPath} {
@@ -85,8 +82,8 @@ func (b *Browser) FollowKeptForm(a Answer) Answer {
 	return a
 }
 
-// PostWithoutFollowing sends a form as Post does, but returns a redirect to a kept form (a page that asks for
-// confirmation or lists mistakes) as it is.
+// PostWithoutFollowing sends a form as Post does, but follows no redirect to a kept form (a confirmation or a list
+// of mistakes).
 func (b *Browser) PostWithoutFollowing(path string, values url.Values) Answer {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+path, strings.NewReader(values.Encode()))
@@ -95,7 +92,6 @@ func (b *Browser) PostWithoutFollowing(path string, values url.Values) Answer {
 	return b.Do(req)
 }
 
-// Do sends an HTTP request through the test's browser, and returns the response with its body.
 func (b *Browser) Do(req *http.Request) Answer {
 	b.t.Helper()
 	if b.From != "" {
@@ -112,7 +108,7 @@ func (b *Browser) Do(req *http.Request) Answer {
 		Cookies: res.Cookies(), Root: root}
 }
 
-// Submit opens a page, fills in its first form with the fields, and sends it.
+// Submit opens a page and sends its first form with the fields.
 func (b *Browser) Submit(path string, fields map[string]string) Answer {
 	b.t.Helper()
 	page := b.Get(path)
@@ -120,8 +116,8 @@ func (b *Browser) Submit(path string, fields map[string]string) Answer {
 	return b.Send(page, 0, fields)
 }
 
-// Send fills in a form of a page and sends it. number counts the page's forms from 0. Its checkboxes are ticked,
-// except one beside a hidden field of the same name, and none of its radio buttons is chosen.
+// Send fills in and sends a page's form, counted from 0. Checkboxes are ticked, except beside a hidden field of
+// the same name; radio buttons are not chosen.
 func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer {
 	b.t.Helper()
 	forms := page.ElementsByTag("form")
@@ -146,26 +142,24 @@ func (b *Browser) Send(page Answer, number int, fields map[string]string) Answer
 	return b.Post(attr(forms[number], "action"), values)
 }
 
-// UnlinkPartner ends the signed-in operator's link to a partner, through both forms of the dashboard.
+// UnlinkPartner ends the operator's link to a partner through the dashboard's forms.
 func (b *Browser) UnlinkPartner() {
 	b.t.Helper()
 	sent := b.Send(b.Send(b.Get("/dashboard/partner"), 0, nil), 0, nil)
 	require.Equal(b.t, http.StatusSeeOther, sent.Status, sent.Body)
 }
 
-// ElementsByTag returns the elements of a page with that tag name, in document order.
 func (a Answer) ElementsByTag(name string) []*html.Node { return all(a.Root, name) }
 
-// ElementAttribute returns an attribute of a page's first element with that tag name; "" if the attribute is missing.
+// ElementAttribute returns an attribute of a page's first element with that tag name; "": none.
 func (a Answer) ElementAttribute(element, name string) string {
 	return attr(a.first(element, func(*html.Node) bool { return true }), name)
 }
 
-// ErrorCode returns the error code that an error page carries in its HTML; "" if it carries none.
+// ErrorCode returns the error code in an error page; "": none.
 func (a Answer) ErrorCode() string { return a.ElementAttribute("main", "data-error-code") }
 
-// first returns a page's first element with that tag name for which fits is true, or an element without
-// attributes.
+// first returns a page's first element with that tag name that fits, or an element without attributes.
 func (a Answer) first(element string, fits func(*html.Node) bool) *html.Node {
 	for _, n := range a.ElementsByTag(element) {
 		if fits(n) {
@@ -175,22 +169,21 @@ func (a Answer) first(element string, fits func(*html.Node) bool) *html.Node {
 	return &html.Node{}
 }
 
-// InputAttribute returns an attribute of a page's input field with that name.
 func (a Answer) InputAttribute(name, attribute string) string {
 	return attr(a.first("input", func(n *html.Node) bool { return attr(n, "name") == name }), attribute)
 }
 
-// LinkURLByPrefix returns the address of a page's first link whose address begins with prefix; "" if there is none.
+// LinkURLByPrefix returns a page's first link address that begins with prefix; "": none.
 func (a Answer) LinkURLByPrefix(prefix string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return strings.HasPrefix(attr(n, "href"), prefix) }), "href")
 }
 
-// LanguageLinkURL returns the address of a page's language switch to lang; "" if the page has no such switch.
+// LanguageLinkURL returns the address of a page's switch to a language; "": none.
 func (a Answer) LanguageLinkURL(lang string) string {
 	return attr(a.first("a", func(n *html.Node) bool { return attr(n, "hreflang") == lang }), "href")
 }
 
-// Cookie returns the cookie of that name that the response sets; nil if it sets none.
+// Cookie returns a cookie that the response sets; nil: none.
 func (a Answer) Cookie(name string) *http.Cookie {
 	for _, c := range a.Cookies {
 		if c.Name == name {
@@ -215,15 +208,14 @@ func attr(n *html.Node, name string) string {
 	return value
 }
 
-// SignedQuery returns the query string of a connect link, signed as a partner's server does. The text in more is
-// appended without being signed.
+// SignedQuery returns a connect link's query, signed as a partner's server does. more is appended unsigned.
 func SignedQuery(key secret.Text, slug, externalID, ts, more string) string {
 	return "partner=" + slug + "&external_id=" + url.QueryEscape(externalID) + "&ts=" + ts + "&sig=" +
 		connect.SignURL(key, slug, externalID, ts) + more
 }
 
-// AutofocusIDs returns the ids, separated by spaces, of the elements that take the focus when a page opens (autofocus);
-// "" for none. A correct page has at most one.
+// AutofocusIDs returns the ids of a page's elements with autofocus, separated by spaces. A correct page has at
+// most one.
 func (a Answer) AutofocusIDs() string {
 	var ids []string
 	for n := range a.Root.Descendants() {

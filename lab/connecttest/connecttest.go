@@ -1,5 +1,5 @@
-// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database, for tests.
-// Its Browser fills in forms and keeps cookies.
+// Package connecttest serves the connect pages and the dashboard over real HTTP and a real database, for tests
+// with a Browser.
 package connecttest
 
 import (
@@ -28,15 +28,15 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// Limiter is a fake rate limiter that allows Max calls in all, and refuses every later one.
+// Limiter is a fake rate limiter that allows Max calls in all.
 type Limiter struct {
 	Max   int
 	seen  atomic.Int64
-	Rules atomic.Pointer[[]ports.LimitRule] // The limit rules with which Allow was called last.
+	Rules atomic.Pointer[[]ports.LimitRule] // The limit rules of the last call of Allow.
 }
 
-// Allow counts a call, and refuses it once more than Max calls were counted. The rules that count every request
-// to the operator pages always pass; tests of those rules use a real limiter.
+// Allow refuses every call after the first Max. The rules that count every request to the operator pages always
+// pass; their tests use a real limiter.
 func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.LimitDecision {
 	if name := rules[0].Name; name == "desk-reads" || name == "desk-acts" {
 		return ports.LimitDecision{Allowed: true}
@@ -45,29 +45,26 @@ func (l *Limiter) Allow(_ context.Context, rules ...ports.LimitRule) ports.Limit
 	return ports.LimitDecision{Allowed: int(l.seen.Add(1)) <= l.Max, RetryAfter: 7 * time.Second}
 }
 
-// Uncount does nothing: in this fake a call that is taken back still counts.
+// Uncount does nothing: in this fake a call taken back still counts.
 func (l *Limiter) Uncount(context.Context, ...ports.LimitRule) {}
 
-// Options are the options of a test server for the connect pages and the dashboard. The zero value means
-// SERVICE_ENV=development, plain HTTP, and no rate limit.
+// Options of a test server for the connect pages. The zero value means SERVICE_ENV=development, plain HTTP and no
+// rate limit.
 type Options struct {
 	Environment  partner.Environment
-	DashboardURL string // Base URL of the dashboard; "": the URL of the test server.
-	// The largest number of attempts that the fake limiter allows; 0: no limit.
+	DashboardURL string // Base URL of the dashboard; "": the test server's.
+	// The attempts that the fake limiter allows; 0: no limit.
 	Limit int
-	// Mails reports whether the service sends mails. true: operators must verify their addresses; false: they need
-	// not.
+	// Mails reports whether the service sends mails, so that operators must verify their addresses.
 	Mails   bool
 	Uploads *dashboard.UploadLimits // Limits on uploads of files; nil: as in production.
-	// Counted reports whether a real Redis counts attempts. true: it does, by the client address in Browser.From;
-	// false: the fake Limiter decides.
+	// Counted reports whether a real Redis counts attempts by Browser.From, instead of the fake Limiter.
 	Counted bool
-	// A function that replaces parts of the service's use cases; nil: none is replaced.
+	// A function that replaces parts of the use cases; nil: none.
 	Parts func(*servicetest.Deps)
 }
 
-// Server is a test server for the connect pages and the dashboard, with the use cases and the database behind
-// them.
+// Server is a test server of the connect pages and the dashboard, with its use cases and database.
 type Server struct {
 	*servicetest.Kit
 	URL          string
@@ -77,11 +74,10 @@ type Server struct {
 	Routes       []Route
 }
 
-// Route is the method and path pattern of a page or form of the test server. A segment of Path that begins with a
-// colon is a parameter.
+// Route is a page or form of the test server. A segment of Path that begins with a colon is a parameter.
 type Route struct{ Method, Path string }
 
-// New starts a test server for the connect pages and the dashboard, which ends with the test.
+// New starts a test server of the connect pages and the dashboard, which ends with the test.
 func New(t testing.TB, o Options) *Server {
 	t.Helper()
 	addr, serve := servetest.Listen(t)

@@ -13,8 +13,8 @@ import (
 	"partnerdeposits/lab/docstest"
 )
 
-// RequireNoForeignScript fails the test unless the page has either no script and a Content-Security-Policy that
-// allows none, or only the inline script of the copy buttons and a policy that allows just its hash.
+// RequireNoForeignScript fails the test unless a page has at most the script of the copy buttons, and a
+// Content-Security-Policy that allows no other.
 func (a Answer) RequireNoForeignScript(t testing.TB, what string) {
 	t.Helper()
 	policy := a.Header.Get("Content-Security-Policy")

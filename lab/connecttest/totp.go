@@ -14,18 +14,17 @@ import (
 	"partnerdeposits/lab/formbrowser"
 )
 
-// AuthenticatorApp is an operator's authenticator app: it computes the two-factor codes of the operator's secret.
+// AuthenticatorApp computes the two-factor codes of an operator's secret.
 type AuthenticatorApp struct {
 	server   *Server
 	secret   secret.Text
-	Recovery []string // The operator's recovery codes in plain text.
+	Recovery []string // Recovery codes in plain text.
 }
 
-// Code returns the two-factor code that the app shows now. The code may already have been used.
+// Code returns the two-factor code of now, which may already have been used.
 func (a *AuthenticatorApp) Code() string { return a.CodeAt(0) }
 
-// CodeAt returns the two-factor code that the app shows the given number of steps after now; a negative number means
-// before.
+// CodeAt returns the two-factor code of steps periods after now, or before if negative.
 func (a *AuthenticatorApp) CodeAt(steps int64) string {
 	code, err := totp.CodeGenerator{}.Code(a.secret, twofactor.CodePeriodNumberAt(a.server.Clock.Now())+steps)
 	if err != nil {
@@ -34,13 +33,13 @@ func (a *AuthenticatorApp) CodeAt(steps int64) string {
 	return code
 }
 
-// NextCode moves the server's clock on by one period and returns the two-factor code that the app then shows.
+// NextCode moves the server's clock on by one period and returns the new two-factor code.
 func (a *AuthenticatorApp) NextCode() string {
 	a.server.Clock.Add(twofactor.CodePeriod)
 	return a.Code()
 }
 
-// WrongCode returns six digits that are neither the app's current code nor the one before or after.
+// WrongCode returns six digits that are neither the current two-factor code nor a neighbouring one.
 func (a *AuthenticatorApp) WrongCode() string {
 	for _, code := range []string{"000000", "111111", "222222", "333333", "444444", "555555"} {
 		if code != a.CodeAt(-1) && code != a.CodeAt(0) && code != a.CodeAt(1) {
@@ -50,11 +49,11 @@ func (a *AuthenticatorApp) WrongCode() string {
 	panic("connecttest: every code is right")
 }
 
-// Password is the password of the operators for whom tests turn on two-factor codes.
+// Password is the password of operators with two-factor codes.
 const Password = "correct horse battery"
 
-// EnableTOTP turns two-factor codes on for the signed-in operator, through the pages of the dashboard, and returns
-// the operator's app. The operator's address must be verified already, unless the server needs no verification.
+// EnableTOTP turns two-factor codes on for the signed-in operator through the dashboard. The operator's address
+// must be verified where the server verifies addresses.
 func (b *Browser) EnableTOTP(s *Server) *AuthenticatorApp {
 	b.t.Helper()
 	page := b.Get("/dashboard/settings")
@@ -70,8 +69,8 @@ func (b *Browser) EnableTOTP(s *Server) *AuthenticatorApp {
 	return a
 }
 
-// FormIndexByIntent returns the number of a page's form whose hidden field "intent" has the given value, for
-// Browser.Send; -1 if the page has no such form.
+// FormIndexByIntent returns the number, for Browser.Send, of a page's form with that hidden field "intent"; -1:
+// none.
 func (a Answer) FormIndexByIntent(intent string) int {
 	for i, form := range a.ElementsByTag("form") {
 		for _, input := range all(form, "input") {
@@ -83,13 +82,11 @@ func (a Answer) FormIndexByIntent(intent string) int {
 	return -1
 }
 
-// FormIndexByPath returns the number of a page's form that is sent to a path, for Browser.Send; -1 if the page has no
-// such form.
+// FormIndexByPath returns the number, for Browser.Send, of a page's form that is sent to a path; -1: none.
 func (a Answer) FormIndexByPath(path string) int {
 	return slices.IndexFunc(a.ElementsByTag("form"), func(form *html.Node) bool { return attr(form, "action") == path })
 }
 
-// ElementText returns the text of a page's first element with that tag name.
 func (a Answer) ElementText(element string) string {
 	return formbrowser.ElementText(a.first(element, func(*html.Node) bool { return true }))
 }

@@ -1,5 +1,5 @@
-// Package depositfields tests that every field of a deposit is shown in each place where people see deposits, or
-// stands in the list below with the reason why not (docs/guides/adding.md).
+// Package depositfields tests that every place where people see deposits shows each field, or that the list below
+// says why not (docs/guides/adding.md).
 package depositfields
 
 import (
@@ -18,7 +18,6 @@ import (
 // DisplayPlace is a place where people see a deposit, such as the CSV export.
 type DisplayPlace string
 
-// The places where people see a deposit.
 const (
 	PlaceDashboardPage    DisplayPlace = "the page of a deposit (adapters/http/dashboard/detail.go)"
 	PlaceCSVExport        DisplayPlace = "the CSV export (adapters/http/dashboard/export.go)"
@@ -27,7 +26,7 @@ const (
 
 var everywhere = []DisplayPlace{PlaceDashboardPage, PlaceCSVExport, PlaceAdminShowCommand}
 
-// hidden lists the fields of a deposit that a place does not show, each with the reason.
+// hidden lists the deposit fields that a place does not show, with the reasons.
 var hidden = []struct {
 	field  string
 	places []DisplayPlace
@@ -59,8 +58,8 @@ var hidden = []struct {
 	{"CapturedAt", []DisplayPlace{PlaceCSVExport}, "the status is exported; the page tells the time"},
 }
 
-// RequireAllFieldsShown changes each field of a deposit in turn, and fails the test unless the text that render
-// returns for the place changes with it, in at least one status of the deposit.
+// RequireAllFieldsShown changes each field of a deposit, and fails the test unless the rendered text changes in at
+// least one status.
 func RequireAllFieldsShown(t testing.TB, place DisplayPlace, render func(*deposit.Deposit) string) {
 	t.Helper()
 	reasons := map[string]string{}
@@ -86,8 +85,7 @@ func RequireAllFieldsShown(t testing.TB, place DisplayPlace, render func(*deposi
 	}
 }
 
-// fieldsOf returns the dotted paths of all fields of a struct type. A struct inside contributes its fields and not
-// itself.
+// fieldsOf returns the dotted paths of a struct type's fields. A struct inside contributes only its fields.
 func fieldsOf(of reflect.Type, prefix string) (paths []string) {
 	for i := range of.NumField() {
 		f := of.Field(i)
@@ -117,7 +115,6 @@ func at(d *deposit.Deposit, path string) reflect.Value {
 	return v
 }
 
-// filled returns a deposit in the given status without an empty field.
 func filled(t testing.TB, status deposit.Status) *deposit.Deposit {
 	t.Helper()
 	d := &deposit.Deposit{Client: &deposit.ClientDetails{}}
@@ -130,7 +127,6 @@ func filled(t testing.TB, status deposit.Status) *deposit.Deposit {
 	return d
 }
 
-// change sets a field to a value other than its present one.
 func change(t testing.TB, v reflect.Value) {
 	t.Helper()
 	switch of := v.Interface().(type) {

@@ -1,6 +1,5 @@
-// Command dev starts Postgres and Redis and then air (.air.toml), which rebuilds and restarts the sandbox after
-// each edit, for `make dev`. Both servers keep their data over restarts of the sandbox. A migration that has run
-// is not run again after an edit: end dev and start it anew.
+// Command dev runs Postgres, Redis and air (.air.toml), which rebuilds and restarts the sandbox after each edit,
+// for `make dev`. An edited migration that has already run needs a new start of dev.
 package main
 
 import (
@@ -35,8 +34,7 @@ func dev(ctx context.Context) (err error) {
 	air := exec.CommandContext(ctx, "air")
 	air.Env = append(os.Environ(), "DATABASE_URL="+services.PostgresURL, "REDIS_URL="+services.RedisURL)
 	air.Stdout, air.Stderr = os.Stdout, os.Stderr
-	// Start the program air in a process group of its own, so that Ctrl-C reaches only this program, which then ends
-	// air.
+	// In a process group of its own, air gets no Ctrl-C: this program ends it.
 	air.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	air.Cancel = func() error { return air.Process.Signal(os.Interrupt) }
 	return air.Run()

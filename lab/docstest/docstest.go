@@ -13,8 +13,7 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// RepositoryRoot returns the directory of the repository: the nearest directory with a go.mod above the package under
-// test.
+// RepositoryRoot returns the nearest directory with a go.mod above the package under test.
 func RepositoryRoot() string {
 	if dir := procs.FindFolderAbove("go.mod"); dir != "" {
 		return dir
@@ -25,8 +24,7 @@ func RepositoryRoot() string {
 // LayerFolders returns the folders of the product's code, from the lowest layer up (docs/README.md, "The house").
 func LayerFolders() []string { return []string{"core", "ports", "app", "adapters", "process", "cmd"} }
 
-// ReadFile returns the text of a file, whose path is relative to the repository. The test fails if the file cannot be
-// read.
+// ReadFile returns the text of a file of the repository, or fails the test.
 func ReadFile(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(RepositoryRoot(), path))
@@ -36,8 +34,8 @@ func ReadFile(t testing.TB, path string) string {
 
 var headingLine = regexp.MustCompile(`^(#+) (.*)$`)
 
-// ReadSection returns the text of a Markdown page below the heading that begins with title, up to the next heading of
-// the same or a higher level.
+// ReadSection returns the text of a Markdown page below the heading that begins with title, up to the next heading
+// of its level.
 func ReadSection(t testing.TB, path, title string) string {
 	t.Helper()
 	level, fenced := 0, false
@@ -63,12 +61,12 @@ func ReadSection(t testing.TB, path, title string) string {
 	return strings.Join(below, "\n")
 }
 
-// pipe replaces each vertical bar inside a code span while a row of a Markdown table is split at its bars.
+// pipe replaces vertical bars in code spans while a row of a Markdown table is split.
 const pipe = "\x00"
 
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-// TableRows returns the cells of the first table in a section of a Markdown page, row by row, without the table's head.
+// TableRows returns the cells of the first table in a section of a Markdown page, without its head.
 func TableRows(t testing.TB, path, title string) (all [][]string) {
 	t.Helper()
 	_, text, _ := strings.Cut("\n"+ReadSection(t, path, title), "\n|")
@@ -76,7 +74,7 @@ func TableRows(t testing.TB, path, title string) (all [][]string) {
 		if i > 0 && !strings.HasPrefix(line, "|") {
 			break
 		}
-		// The first two lines of a Markdown table are its head and the line below it.
+		// A Markdown table begins with its head and a line below.
 		if i < 2 {
 			continue
 		}
@@ -91,7 +89,6 @@ func TableRows(t testing.TB, path, title string) (all [][]string) {
 	return all
 }
 
-// CodeSpans returns the contents of the code spans of a Markdown text, in order.
 func CodeSpans(text string) (codes []string) {
 	for _, span := range codeSpan.FindAllString(text, -1) {
 		codes = append(codes, strings.Trim(span, "`"))

@@ -19,8 +19,7 @@ func (r *review) alterTable(c cursor) {
 	}
 }
 
-// gentle lists the beginnings of ALTER TABLE actions that are always allowed: they change and read no row, and
-// take nothing away.
+// gentle lists ALTER TABLE actions that are always allowed: they touch no row and take nothing away.
 var gentle = [][]string{
 	{"set", "("}, {"reset", "("}, {"enable", "trigger"}, {"replica", "identity"}, {"inherit"},
 }
@@ -67,8 +66,7 @@ func (r *review) alterColumn(table, column string, c cursor) {
 	case c.take("add", "generated"), c.take("drop", "expression"), c.take("drop", "identity"), c.take("set", "expression"):
 		r.refuse("the check does not know this change of a column: add a column instead")
 	case c.take("set"), c.take("reset"), c.take("drop", "not", "null"):
-		// These changes of a column are allowed: they change only its default, statistics or storage, or drop NOT
-		// NULL.
+		// A column's default, statistics and storage may change, and NOT NULL may be dropped.
 	default:
 		r.refuse("the check does not know this change of a column: add a column instead")
 	}
@@ -108,7 +106,7 @@ func (r *review) add(table string, c cursor) {
 	r.addConstraint(table, name, c.rest)
 }
 
-// addColumn checks the type and properties of a new column, and refuses what would rewrite or read every row.
+// addColumn refuses a new column that would rewrite or read every row.
 func (r *review) addColumn(definition []token) {
 	properties := outside(definition)
 	switch {
@@ -127,8 +125,7 @@ func (r *review) addColumn(definition []token) {
 	}
 }
 
-// constant reports whether the default value of a column is a constant. true: it calls no function but now();
-// false: it calls another.
+// constant reports whether a column's default calls no function but now().
 func constant(definition []token) bool {
 	i := slices.IndexFunc(definition, func(t token) bool { return t.is("default") })
 	value := definition[i+1:]

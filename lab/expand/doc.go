@@ -15,14 +15,13 @@ import (
 	"strings"
 )
 
-// Migration is an SQL file that changes the database's schema.
 type Migration struct {
 	Number int64
 	Name   string
 	SQL    string
 }
 
-// MigrationProblem is a statement or a migration that the check refuses, with the reason.
+// MigrationProblem is a refused statement or migration, with the reason.
 type MigrationProblem struct {
 	Migration, Statement, Why string
 }
@@ -34,8 +33,8 @@ func (p MigrationProblem) String() string {
 	return fmt.Sprintf("%s: %s\n\t%s", p.Migration, p.Statement, p.Why)
 }
 
-// CheckMigrations returns the problems of the migrations whose number is above released. all must begin with the
-// released ones: they show which CHECKs of NOT NULL are validated. known holds the names of the releases.
+// CheckMigrations returns the problems of the migrations above released. all begins with the released ones, which
+// validate CHECKs of NOT NULL; known names the releases.
 func CheckMigrations(all []Migration, released int64, known []string) (problems []MigrationProblem) {
 	seen := history{notNull: map[string]string{}, validated: map[string]bool{}, parted: map[string]bool{}}
 	for _, m := range all {
@@ -48,7 +47,7 @@ func CheckMigrations(all []Migration, released int64, known []string) (problems 
 	return problems
 }
 
-// up returns a migration without its Down part: only the way forward is checked.
+// up returns a migration without its Down part.
 func up(sql string) string {
 	sql, _, _ = strings.Cut(sql, "-- +goose Down")
 	return sql

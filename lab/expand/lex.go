@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// token is a smallest unit of SQL: a word, a quoted name, a string, a number or a sign.
+// token is a word, a quoted name, a string, a number or a sign of SQL.
 type token struct {
-	// The text of an SQL token: a word in lower case, a name or a string without its quotes.
+	// Text of an SQL token: words in lower case, names and strings without quotes.
 	text string
 	kind kind
 }
@@ -22,15 +22,14 @@ const (
 	sign
 )
 
-// lexeme matches the next token at the start of SQL: a comment or white space (which are skipped), a string with
-// escapes, a word, a quoted name, a string, a number or a sign. A comment inside a comment is not supported, so
-// the statement around it is refused.
+// lexeme matches the next SQL token, or white space or a comment to skip. A comment inside a comment is not
+// supported: its statement is refused.
 var lexeme = regexp.MustCompile(`^(?:((?s)\s+|--[^\n]*|/\*.*?\*/)|[eE]'(?:[^'\\]|\\.|'')*'|` +
 	`([A-Za-z_\x{80}-\x{10FFFF}][\w$\x{80}-\x{10FFFF}]*)|"(?:[^"]|"")*"|'(?:[^']|'')*'|\d[\w.]*|::|.)`)
 
 var dollarQuote = regexp.MustCompile(`^\$([A-Za-z_]\w*)?\$`)
 
-// statements splits SQL into statements at its semicolons, each a list of tokens.
+// statements splits SQL at its semicolons into lists of tokens.
 func statements(sql string) (all [][]token) {
 	var current []token
 	for len(sql) > 0 {
@@ -53,8 +52,8 @@ func statements(sql string) (all [][]token) {
 	return all
 }
 
-// next returns the token at the start of sql and its length in bytes. skipped: true for white space and comments,
-// false for a token.
+// next returns the first SQL token and its length in bytes. skipped reports whether it is white space or a
+// comment.
 func next(sql string) (t token, length int, skipped bool) {
 	if tag := dollarQuote.FindString(sql); tag != "" {
 		body, _, _ := strings.Cut(sql[len(tag):], tag)
@@ -62,7 +61,7 @@ func next(sql string) (t token, length int, skipped bool) {
 	}
 	m := lexeme.FindStringSubmatch(sql)
 	if m == nil {
-		// The first byte is not valid UTF-8, so it becomes a token by itself.
+		// A byte that is not valid UTF-8 becomes an SQL token by itself.
 		return token{sql[:1], sign}, 1, false
 	}
 	found := m[0]
@@ -81,11 +80,10 @@ func next(sql string) (t token, length int, skipped bool) {
 	return t, len(found), skipped
 }
 
-// cursor reads the tokens of an SQL statement one after the other.
+// cursor reads the tokens of an SQL statement.
 type cursor struct{ rest []token }
 
-// take reports whether the given words come next in the statement. true: the cursor has moved past them; false: it
-// has not moved.
+// take moves past the given words of an SQL statement, and reports whether they came next.
 func (c *cursor) take(words ...string) bool {
 	if len(c.rest) < len(words) {
 		return false
@@ -99,15 +97,14 @@ func (c *cursor) take(words ...string) bool {
 	return true
 }
 
-// takeAny moves the cursor of a statement past all of the given words that come next, in any order.
+// takeAny moves past all of the given words that come next in a statement, in any order.
 func (c *cursor) takeAny(words ...string) {
 	for len(c.rest) > 0 && slices.ContainsFunc(words, c.rest[0].is) {
 		c.rest = c.rest[1:]
 	}
 }
 
-// name reads the name that comes next in the statement, and returns it without its schema; "" if no name comes
-// next.
+// name reads the next name of a statement, without its schema; "": none.
 func (c *cursor) name() (found string) {
 	for len(c.rest) > 0 && (c.rest[0].kind == word || c.rest[0].kind == quotedName) {
 		found = c.rest[0].text
@@ -119,10 +116,9 @@ func (c *cursor) name() (found string) {
 	return found
 }
 
-// is reports whether the token is the word or sign s: true if it is, else false.
 func (t token) is(s string) bool { return t.text == s && (t.kind == word || t.kind == sign) }
 
-// has reports whether the words occur anywhere in the tokens of a statement, directly one after the other.
+// has reports whether the words occur in a statement's tokens, directly one after the other.
 func has(tokens []token, words ...string) bool {
 	for i := range tokens {
 		if c := (cursor{tokens[i:]}); c.take(words...) {
@@ -132,18 +128,17 @@ func has(tokens []token, words ...string) bool {
 	return false
 }
 
-// hasAny reports whether at least one of the words occurs in the tokens of a statement.
 func hasAny(tokens []token, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return has(tokens, w) })
 }
 
-// outside returns the tokens of a statement that are not inside brackets.
+// outside returns a statement's tokens outside brackets.
 func outside(tokens []token) (kept []token) {
 	eachOutside(tokens, func(i int) { kept = append(kept, tokens[i]) })
 	return kept
 }
 
-// parts splits the tokens of a statement at the commas that are not inside brackets.
+// parts splits a statement's tokens at the commas outside brackets.
 func parts(tokens []token) (all [][]token) {
 	from := 0
 	eachOutside(tokens, func(i int) {

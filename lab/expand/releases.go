@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// ServiceRelease is a release of the service, as a line of releases.txt describes it.
+// ServiceRelease is a release of the service, a line of releases.txt.
 type ServiceRelease struct {
 	Name     string
-	Commit   string // The commit or tag of the release in Git.
-	Migrated int64  // The number of the newest migration in the release.
+	Commit   string // Commit or tag of the release in Git.
+	Migrated int64  // Number of the release's newest migration.
 }
 
-// ReadReleases reads the releases from releases.txt in the folder of the migrations. The last entry is the last
-// release.
+// ReadReleases reads releases.txt in the folder of the migrations. The last entry is the last release.
 func ReadReleases(folder fs.FS) (all []ServiceRelease, err error) {
 	err = lines(folder, "releases.txt", func(line string) error {
 		var r ServiceRelease
@@ -34,7 +33,6 @@ func ReadReleases(folder fs.FS) (all []ServiceRelease, err error) {
 	return all, err
 }
 
-// ReadMigrations reads the SQL migrations of a folder in the order of their numbers.
 func ReadMigrations(folder fs.FS) (all []Migration, err error) {
 	names, err := fs.Glob(folder, "*.sql")
 	for _, name := range names {
@@ -52,8 +50,7 @@ func ReadMigrations(folder fs.FS) (all []Migration, err error) {
 	return all, err
 }
 
-// CheckReleasedMigrationsUnchanged checks that no migration up to the number released was edited: it compares them
-// with the checksums in released.sha256, a file as sha256sum writes it.
+// CheckReleasedMigrationsUnchanged compares the migrations up to released with the checksums in released.sha256.
 func CheckReleasedMigrationsUnchanged(folder fs.FS, released int64) (problems []MigrationProblem, err error) {
 	sums := map[string]string{}
 	err = lines(folder, "released.sha256", func(line string) error {
@@ -87,7 +84,7 @@ func CheckReleasedMigrationsUnchanged(folder fs.FS, released int64) (problems []
 	return problems, err
 }
 
-// lines calls the function each with every line of a file that is neither empty nor a comment.
+// lines calls each with every line of a file that is neither empty nor a comment.
 func lines(folder fs.FS, name string, each func(string) error) error {
 	f, err := folder.Open(name)
 	if err != nil {

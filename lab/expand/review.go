@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// history holds what earlier migrations have established, such as columns known to be not null.
+// history holds what earlier migrations have established about columns and tables.
 type history struct {
 	// Constraints of the form CHECK (column IS NOT NULL): "table.constraint" → "table.column".
 	notNull map[string]string
-	// Columns, as "table.column", that are known to hold no null in any row.
+	// Columns, as "table.column", that hold no null.
 	validated map[string]bool
-	parted    map[string]bool // Names of the partitioned tables, which themselves have no rows.
+	parted    map[string]bool // Partitioned tables, which themselves have no rows.
 }
 
 // review is the state of the check of one migration.
@@ -21,19 +21,19 @@ type review struct {
 	history
 	migration  Migration
 	statements [][]token
-	// true: the migration runs outside a transaction, so its statements wait for locks without a bound.
+	// Whether the migration runs outside a transaction, so that its waits for locks have no bound.
 	concurrent bool
-	// true: a comment of the migration gives a reason for running SQL that it composes; false: there is none.
+	// Whether a comment of the migration gives a reason for SQL that it composes.
 	dynamic  bool
 	contract bool
-	// What the migration creates: tables by name, others as "index x", "trigger x" and the like.
+	// What the migration creates: tables by name, others as "index x" or "trigger x".
 	made map[string]bool
-	// What the migration has dropped up to the present statement, as "index x" or "table.constraint".
+	// What the migration has dropped so far, as "index x" or "table.constraint".
 	dropped map[string]bool
 	// Columns that the migration has added so far, as "table.column".
 	added   map[string]bool
 	current []token
-	// true: a statement was only allowed by the migration's "contract" comment; false: none was.
+	// Whether only the migration's "contract" comment allowed a statement.
 	broke    bool
 	problems []MigrationProblem
 }
@@ -75,8 +75,8 @@ func (r *review) refuse(why string) {
 	r.problems = append(r.problems, MigrationProblem{r.migration.Name, brief(r.current), why})
 }
 
-// breaks refuses a statement that takes away something that an older binary needs, unless the migration has a
-// "contract" comment.
+// breaks refuses a statement that takes away what an older binary needs, unless the migration has a "contract"
+// comment.
 func (r *review) breaks(why string) {
 	r.broke = true
 	if !r.contract {
@@ -104,8 +104,7 @@ func (r *review) readContract(known []string) {
 	}
 }
 
-// harmless lists the beginnings of SQL statements that are always allowed: they lock no table for long, and take
-// nothing away.
+// harmless lists SQL statements that are always allowed: they lock no table for long and take nothing away.
 var harmless = [][]string{
 	{"create", "table"}, {"create", "unlogged", "table"}, {"create", "sequence"}, {"create", "type"}, {"create", "domain"},
 	{"create", "function"}, {"create", "or", "replace", "function"}, {"create", "procedure"},
@@ -187,8 +186,7 @@ func (r *review) createTrigger(c cursor) {
 	r.locksTable(c.name())
 }
 
-// locksTable refuses a statement that locks an existing table in a migration without a transaction, where the wait
-// for the lock has no bound.
+// locksTable refuses to lock an existing table outside a transaction, where the wait has no bound.
 func (r *review) locksTable(table string) {
 	if r.concurrent && !r.made[table] {
 		r.refuse("without a transaction the wait for the lock has no bound, and requests queue behind it: " +
@@ -216,7 +214,7 @@ func (r *review) drop(c cursor) {
 	r.breaks(fmt.Sprintf("an older binary needs the %s", object))
 }
 
-// write checks INSERT, UPDATE, DELETE, and statements that begin with WITH.
+// write checks INSERT, UPDATE, DELETE and WITH statements.
 func (r *review) write(c cursor) {
 	verb := r.current[0].text
 	switch {
@@ -234,7 +232,7 @@ func (r *review) write(c cursor) {
 
 func writes(tokens []token) bool { return hasAny(tokens, "insert", "update", "delete", "merge") }
 
-// do checks an anonymous block (DO) by the words of its body.
+// do checks the words of an anonymous block (DO).
 func (r *review) do(c cursor) {
 	var body []token
 	for _, t := range c.rest {

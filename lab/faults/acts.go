@@ -15,12 +15,10 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// act is a step of a simulated failure, such as killing a process or waiting. It returns after its disturbance is
-// over.
+// act is a step of a simulated failure, which returns after its disturbance is over.
 type act func(ctx context.Context, w *suite, dice *rand.Rand) error
 
-// steps returns an act that runs acts one after the other. After an error it runs the others too, since a later
-// act ends the disturbance of an earlier one.
+// steps runs acts one after the other, even after an error, since a later act ends an earlier disturbance.
 func steps(acts ...act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) (err error) {
 		for _, do := range acts {
@@ -30,7 +28,7 @@ func steps(acts ...act) act {
 	}
 }
 
-// inTurn calls functions one after the other, and stops at the first error.
+// inTurn calls functions one after the other until the first error.
 func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -40,10 +38,9 @@ func inTurn(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-// thrice returns an act that runs another act three times.
 func thrice(do act) act { return steps(do, do, do) }
 
-// wait returns an act that does nothing for a random time in [from, to), so that a disturbance lasts.
+// wait does nothing for a random time in [from, to), so that a disturbance lasts.
 func wait(from, to time.Duration) act {
 	return func(ctx context.Context, _ *suite, dice *rand.Rand) error {
 		return world.Sleep(ctx, between(dice, from, to))
@@ -54,8 +51,7 @@ func between(dice *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(dice.Int64N(int64(to-from)))
 }
 
-// poll checks a condition at intervals until it holds, but not longer than limit. ok: true if it holds, false if
-// the time is over.
+// poll checks a condition at intervals for at most limit. ok reports whether it held.
 func poll(ctx context.Context, every, limit time.Duration, holds func() (bool, error)) (ok bool, err error) {
 	for end := time.Now().Add(limit); ; {
 		if ok, err = holds(); ok || err != nil || time.Now().After(end) {
@@ -67,7 +63,7 @@ func poll(ctx context.Context, every, limit time.Duration, holds func() (bool, e
 	}
 }
 
-// group is a function that chooses the processes of the service that an act concerns.
+// group chooses the processes of the service that an act concerns.
 type group func(w *suite, dice *rand.Rand) []*node
 
 func allHTTP(w *suite, _ *rand.Rand) []*node        { return w.https }
@@ -82,10 +78,10 @@ func one(of group) group {
 	}
 }
 
-// nodeAct is a function that does something to a process of the service, such as killing it.
+// nodeAct does something to a process of the service, such as killing it.
 type nodeAct func(n *node, ctx context.Context) error
 
-// on returns an act that does something to all processes of a group at the same time.
+// on does something to all processes of a group at the same time.
 func on(of group, do nodeAct) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error { return each(ctx, of(w, dice), do) }
 }
@@ -98,8 +94,7 @@ func each(ctx context.Context, nodes []*node, do nodeAct) error {
 	return group.Wait()
 }
 
-// freeze returns an act that suspends a process of the service for a random time. Deliveries in flight at that
-// moment may be sent twice.
+// freeze suspends a process of the service for a random time. Deliveries then in flight may be sent twice.
 func freeze(of group, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		n := of(w, dice)[0]
@@ -112,13 +107,11 @@ func freeze(of group, from, to time.Duration) act {
 	}
 }
 
-// toPostgres and toRedis return the proxied connection of a process to Postgres or to Redis, which a fault can
-// disturb.
+// toPostgres and toRedis return a process's proxied connections, which a fault can disturb.
 func toPostgres(n *node) *pgproxy.TCPProxy { return n.pg }
 func toRedis(n *node) *pgproxy.TCPProxy    { return n.redis }
 
-// disturbed returns an act that runs the act during while the connections of each process in a group are
-// disturbed. It heals the connections afterwards.
+// disturbed runs an act while the connections of a group's processes are disturbed, then heals them.
 func disturbed(of group, which func(*node) *pgproxy.TCPProxy, disturb func(*pgproxy.TCPProxy), during act) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		for _, n := range of(w, dice) {
@@ -130,16 +123,15 @@ func disturbed(of group, which func(*node) *pgproxy.TCPProxy, disturb func(*pgpr
 	}
 }
 
-// with returns a function that begins a fault, such as delay or loss of data, on a proxied connection.
+// with begins a fault, such as delay or loss of data, on a proxied connection.
 func with(f pgproxy.Fault) func(*pgproxy.TCPProxy) {
 	return func(l *pgproxy.TCPProxy) { l.StartFault(f) }
 }
 
-// note is an act that records which deliveries are in flight: the disturbance that follows may cause second
-// copies of them.
+// note records the deliveries in flight, of which the disturbance that follows may cause second copies.
 func note(ctx context.Context, w *suite, _ *rand.Rand) error { return w.noteInFlight(ctx, nil) }
 
-// server is a function that returns Postgres or Redis, so that a fault can name the store.
+// server returns Postgres or Redis, so that a fault can name the store.
 type server func(w *suite) *backing.Server
 
 func postgres(w *suite) *backing.Server { return w.services.Postgres }
@@ -147,15 +139,14 @@ func redis(w *suite) *backing.Server    { return w.services.Redis }
 
 func stops(s *backing.Server) error { return s.Stop(true) }
 
-// away returns an act that ends Postgres or Redis in the given way, and restarts it with its data after a random
-// time.
+// away ends Postgres or Redis, and restarts it with its data after a random time.
 func away(of server, by func(*backing.Server) error, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		return errors.Join(by(of(w)), world.Sleep(ctx, between(dice, from, to)), of(w).Restart(ctx))
 	}
 }
 
-// frozen returns an act that suspends Postgres or Redis for a random time.
+// frozen suspends Postgres or Redis for a random time.
 func frozen(of server, from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		return errors.Join(of(w).Pause(), world.Sleep(ctx, between(dice, from, to)), of(w).Resume())
@@ -165,7 +156,7 @@ func frozen(of server, from, to time.Duration) act {
 // flush is an act that deletes all data in Redis.
 func flush(ctx context.Context, w *suite, _ *rand.Rand) error { return w.redis.FlushAll(ctx).Err() }
 
-// statement returns an act that runs an SQL statement until it succeeds. The statement must allow repetition.
+// statement repeats an SQL statement, which must allow repetition, until it succeeds.
 func statement(sql string) act {
 	return func(ctx context.Context, w *suite, _ *rand.Rand) error {
 		_, err := query(ctx, w, pgx.RowToMap, sql)
@@ -173,8 +164,8 @@ func statement(sql string) act {
 	}
 }
 
-// responding returns an act that makes the webhook endpoints of a partner answer in the given way. partner ""
-// means all partners, and behaviour "" restores the usual one.
+// responding makes the webhook endpoints of a partner answer in the given way. partner "" means all, behaviour ""
+// the usual way.
 func responding(partner string, b behaviour) act {
 	return func(_ context.Context, w *suite, _ *rand.Rand) error {
 		for _, e := range w.receivers.all() {
@@ -188,7 +179,7 @@ func responding(partner string, b behaviour) act {
 	}
 }
 
-// changing returns an act that does something to the endpoint of the partner named "changing".
+// changing does something to the endpoint of the partner named "changing".
 func changing(do func(w *suite, ctx context.Context, e *endpoint) error) act {
 	return func(ctx context.Context, w *suite, _ *rand.Rand) error {
 		return do(w, ctx, w.receivers.of("changing")[0])

@@ -12,18 +12,17 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// committedChange is a committed change of a deposit's status, read from the database.
+// committedChange is a committed status change of a deposit, read from the database.
 type committedChange struct {
 	Event, Partner, Deposit id.ID
-	Version                 int // Version of the deposit after its status changed.
+	Version                 int // The deposit's version after the change.
 	Status                  status
 	Committed               time.Time
-	// true: the change was stored as an event of the partner's feed (the numbered list of events); false: it was
-	// not.
+	// Whether the change was stored as an event of the partner's feed.
 	Filed bool
 }
 
-// nameOf maps a status of a deposit to the name of the event that announces it.
+// nameOf maps a deposit's status to the event that announces it.
 var nameOf = map[status]webhook.EventName{
 	cancelled: webhook.EventDepositCancelled, active: webhook.EventDepositActivated,
 	captured: webhook.EventDepositCaptured,
@@ -32,18 +31,16 @@ var nameOf = map[status]webhook.EventName{
 
 func (f committedChange) name() webhook.EventName { return nameOf[f.Status] }
 
-// String returns the text with which a report names a committed change of a deposit.
 func (f committedChange) String() string {
 	return fmt.Sprintf("%s of %s", f.name(), id.Deposit.Of(f.Deposit))
 }
 
-// at returns what a receiver sees of a committed change at an endpoint: the deposit, its status, and the
-// endpoint.
+// at returns what a receiver sees of a committed change at an endpoint.
 func (f committedChange) at(endpoint int) deliveryKey {
 	return deliveryKey{f.Deposit, f.Status, endpoint}
 }
 
-// record is a delivery as the database stores it, with the number of its failed attempts.
+// record is a stored delivery with its number of failed attempts.
 type record struct {
 	pair
 	ID      id.ID
@@ -53,11 +50,11 @@ type record struct {
 	Sum     []byte
 }
 
-// audit compares, after the load has ended, the API's responses, the committed changes, the delivery log and the
-// receivers' receipts.
+// audit compares, after the load, the API's responses, the committed changes, the delivery log and the receivers'
+// receipts.
 type audit struct {
 	*suite
-	// A change committed before this time must have reached the receivers.
+	// Changes committed before this time must have reached the receivers.
 	cut     time.Time
 	facts   map[id.ID]committedChange
 	records map[pair]record
@@ -65,17 +62,17 @@ type audit struct {
 	result  tally
 }
 
-// tally holds what an audit after a run counted: committed changes, deliveries, losses and extra copies.
+// tally holds an audit's counts of changes, deliveries, losses and extra copies.
 type tally struct {
-	events     int // Number of committed changes of a deposit's status.
-	accepted   int // Number of requested changes of a deposit that the API answered with 200.
+	events     int // Committed status changes of deposits.
+	accepted   int // Changes of deposits that the API answered with 200.
 	deliveries int
 	lost       int
-	// Number of copies of deliveries that receivers answered with 2xx although they had answered an earlier copy so.
+	// Copies of deliveries that receivers answered with 2xx after an earlier copy.
 	extra int
-	// Number of extra copies of deliveries that were sent because the receiver's answer came too late.
+	// Extra copies that were sent because the receiver's answer came too late.
 	late int
-	// Number of feed events that the simulated partners have read and stored.
+	// Feed events that the simulated partners have stored.
 	followed int
 }
 
@@ -88,7 +85,7 @@ func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	a.coverage()
 	a.copies()
 	a.feeds()
-	// Check that every deposit was created only once.
+	// Every deposit must have been created only once.
 	twice, err := query(ctx, a.suite, pgx.RowTo[string],
 		`SELECT rental_contract FROM deposits GROUP BY 1 HAVING count(*) > 1`)
 	for _, contract := range twice {
@@ -97,7 +94,7 @@ func (w *suite) audit(ctx context.Context, cut time.Time) (tally, error) {
 	return a.result, err
 }
 
-// readFacts reads the committed changes from the history of the deposits, which does not depend on deliveries.
+// readFacts reads the committed changes from the deposits' history, which does not depend on deliveries.
 func (a *audit) readFacts(ctx context.Context) error {
 	found, err := query(ctx, a.suite, pgx.RowToStructByPos[committedChange], `
 		SELECT t.event_id, d.partner_id, t.deposit_id, t.version, t.to_status, t.at, e.id IS NOT NULL
@@ -136,7 +133,7 @@ func (a *audit) readRecords(ctx context.Context) error {
 	return err
 }
 
-// answers checks that every change that the API answered with 200 was committed.
+// answers checks that every change answered with 200 was committed.
 func (a *audit) answers() {
 	happened := make(map[deliveryKey]bool, len(a.facts))
 	for _, f := range a.facts {
@@ -154,7 +151,7 @@ func (a *audit) answers() {
 	}
 }
 
-// coverage checks that every committed change reached every endpoint that was subscribed to its event.
+// coverage checks that every committed change reached every endpoint subscribed to its event.
 func (a *audit) coverage() {
 	endpoints := a.receivers.all()
 	for _, f := range a.facts {
@@ -203,15 +200,14 @@ func (a *audit) lose(format string, args ...any) {
 	a.receipts.violate("lost", format, args...)
 }
 
-// concerns reports whether a committed change must reach a webhook endpoint. true: the subscription existed when
-// the change was committed, and for a second longer; false: it did not, or was being deleted.
+// concerns reports whether a committed change must reach a webhook endpoint, whose subscription existed then and
+// for a second longer.
 func (e *endpoint) concerns(f committedChange) bool {
 	return f.Committed.After(e.created) && (e.ending.IsZero() || f.Committed.Before(e.ending.Add(-time.Second)))
 }
 
-// route returns the event under which a subscription gets a change: the most specific event that it subscribed to
-// (service.md, "Dispatch rule"). matches is false if it subscribed to no event that fits. The rule is written a
-// second time here, independent of the code under test.
+// route returns the most specific event under which a subscription gets a change (service.md, "Dispatch rule");
+// matches reports whether there is one. It does not use the code under test.
 func route(subscribed []webhook.EventName, specific webhook.EventName) (name webhook.EventName, matches bool) {
 	for _, name := range []webhook.EventName{specific, webhook.EventDepositStatusChanged} {
 		if slices.Contains(subscribed, name) {
@@ -221,8 +217,7 @@ func route(subscribed []webhook.EventName, specific webhook.EventName) (name web
 	return "", false
 }
 
-// copies checks that each additional copy of a delivery that a receiver answered with 2xx is explained by a
-// fault.
+// copies checks that a fault explains each extra copy of a delivery that a receiver answered with 2xx.
 func (a *audit) copies() {
 	pairOf := map[deliveryKey]pair{}
 	for _, e := range a.receivers.all() {
@@ -247,12 +242,11 @@ func (a *audit) copies() {
 	}
 }
 
-// inTransit is the longest time after the death of a process in which a copy that it sent may still arrive on a
-// busy machine.
+// inTransit is how long after a process's death a copy that it sent may still arrive.
 const inTransit = 5 * time.Second
 
-// explain checks that a delivery has no more extra copies than faults explain: one for each kill or stall while it
-// was in flight, and one for each attempt that the sender gave up before the answer arrived.
+// explain checks that a delivery has no extra copies beyond one per kill or stall while in flight, and one per
+// attempt given up before the answer.
 func (a *audit) explain(k deliveryKey, p pair, got receipts) {
 	kills := 0
 	for _, at := range a.inFlight[p] {

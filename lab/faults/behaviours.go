@@ -9,11 +9,10 @@ import (
 	"partnerdeposits/lab/receiver"
 )
 
-// behaviours maps a behaviour of a webhook receiver to the percentage of copies that get it. The remaining copies
-// get a plain 200.
+// behaviours maps a webhook receiver's behaviour to the percentage of copies that get it; the rest get 200.
 type behaviours map[behaviour]int
 
-// behaviour is a way in which a webhook receiver answers a copy, such as 500 or no answer.
+// behaviour is how a webhook receiver answers a copy, such as 500.
 type behaviour string
 
 const (
@@ -48,7 +47,6 @@ var (
 func (m behaviours) choose(dice *rand.Rand) behaviour {
 	const percent = 100
 	at := dice.IntN(percent)
-	// The behaviours are sorted, so that a seed of random numbers repeats its choices.
 	for _, way := range slices.Sorted(maps.Keys(m)) {
 		if at -= m[way]; at < 0 {
 			return way

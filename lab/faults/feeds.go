@@ -9,8 +9,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// follow starts, for each partner, a simulated program that reads the partner's event feed (the numbered list of
-// its events).
+// follow starts a simulated reader of each partner's event feed.
 func (w *suite) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -22,8 +21,8 @@ func (w *suite) follow() {
 	}
 }
 
-// awaitFed waits until every simulated reader of a feed has all events that have a number by now, and compares
-// the events with the history of the deposits. It records a violation if the deadline passes.
+// awaitFed waits until every simulated reader of a feed has all numbered events, and compares them with the
+// deposits' history. A passed deadline is a violation.
 func (w *suite) awaitFed(ctx context.Context) error {
 	end := time.Now().Add(w.o.deadline)
 	sofar := map[*follower][]followed{}
@@ -46,7 +45,7 @@ func (w *suite) awaitFed(ctx context.Context) error {
 		}
 	}
 	a := &audit{suite: w}
-	// Read the history after the feeds of events, so that the history is never behind them.
+	// The deposits' history is read after the feeds, so that it is never behind them.
 	err := a.readFacts(ctx)
 	for f, events := range sofar {
 		a.feed(f.owner, events)
@@ -54,8 +53,8 @@ func (w *suite) awaitFed(ctx context.Context) error {
 	return err
 }
 
-// feeds compares the events that the simulated readers of the feeds have stored with the API's answers and with
-// the history of the deposits.
+// feeds compares the events that the simulated readers have stored with the API's answers and the deposits'
+// history.
 func (a *audit) feeds() {
 	shown := map[deliveryKey]bool{}
 	for _, f := range a.followers {
@@ -73,8 +72,7 @@ func (a *audit) feeds() {
 	}
 }
 
-// feed checks the events that a partner read from its feed against the history of its deposits: every change must
-// occur once, and the changes of a deposit in their order.
+// feed checks that a partner's feed has every change once, and the changes of a deposit in order.
 func (a *audit) feed(t *world.Partner, events []followed) {
 	versions, has := map[id.ID]int{}, make(map[id.ID]bool, len(events))
 	for _, e := range events {

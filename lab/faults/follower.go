@@ -13,36 +13,33 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// follower is a partner's program that reads the event feed over HTTP (docs/guides/feed.md), and checks every
-// answer.
+// follower is a simulated partner that reads the event feed (docs/guides/feed.md) and checks every answer.
 type follower struct {
 	owner   *world.Partner
-	bases   []string // Base URLs of the http processes, from which the feed is read.
+	bases   []string
 	client  *world.APIClient
 	dice    *rand.Rand
 	violate violates
 
 	mu sync.Mutex
-	// The position (nextAfter) behind the last feed answer that this simulated reader has stored. A real partner
-	// keeps it in its database, together with feedId and the events.
+	// The position (nextAfter) behind the last stored feed answer. A real partner keeps it in its database, with
+	// feedId and events.
 	after int64
-	// The feedId of the last stored answer of the event feed; "": nothing was stored yet.
+	// The feedId of the last stored feed answer; "": none yet.
 	feedID string
-	events []followed // The stored events of the feed, in the order of their sequence numbers.
-	// The event that each sequence number of the feed had, in dropped answers too.
+	events []followed // The stored events of the feed by sequence number.
+	// The event of each sequence number of the feed, dropped answers included.
 	shown map[int64]id.ID
-	// Values of the query parameter waitSeconds, of which each request draws one.
+	// Values of waitSeconds, of which each feed request draws one.
 	waits []int
 }
 
-// followed is an event of the feed that a simulated reader has stored.
 type followed struct {
 	event, deposit id.ID
 	name           string
 	status         status
 }
 
-// feedAnswer is the JSON body of an answer of the event feed.
 type feedAnswer struct {
 	Data      []feedEvent
 	NextAfter int64
@@ -59,7 +56,7 @@ type feedEvent struct {
 }
 
 func newFollower(t *world.Partner, bases []string, seed uint64, violate violates) *follower {
-	// The HTTP client's timeout, longer than the longest waitSeconds.
+	// longest is an HTTP timeout beyond the longest waitSeconds.
 	const longest = 40 * time.Second
 	return &follower{
 		owner: t, bases: bases, violate: violate, client: world.NewAPIClient(longest, 0),
@@ -68,8 +65,8 @@ func newFollower(t *world.Partner, bases []string, seed uint64, violate violates
 	}
 }
 
-// follow reads the event feed until ctx ends. At random it drops an answer, like a program that dies before it
-// has stored the answer.
+// follow reads the event feed until ctx ends. It drops answers at random, like a program that dies before it has
+// stored them.
 func (f *follower) follow(ctx context.Context) {
 	for n := 0; ; n++ {
 		a := f.read(ctx, f.bases[n%len(f.bases)])
@@ -77,13 +74,12 @@ func (f *follower) follow(ctx context.Context) {
 			return
 		}
 		if !f.take(a, f.dice.IntN(24) == 0) {
-			_ = world.Sleep(ctx, 50*ms) // The error is ignored: the end of ctx ends the loop.
+			_ = world.Sleep(ctx, 50*ms) // The end of ctx ends the loop.
 		}
 	}
 }
 
-// read requests, from the http process at base, the events of the feed that this simulated reader does not have
-// yet.
+// read requests the events of the feed that this reader lacks from the http process at base.
 func (f *follower) read(ctx context.Context, base string) world.APIResponse {
 	f.mu.Lock()
 	path := fmt.Sprintf("/events/feed?limit=%d&waitSeconds=%d", 1+f.dice.IntN(100), f.waits[f.dice.IntN(len(f.waits))])
@@ -94,8 +90,8 @@ func (f *follower) read(ctx context.Context, base string) world.APIResponse {
 	return f.client.Do(ctx, world.APICall{Base: base, APIKey: f.owner.Key, Method: http.MethodGet, Path: path})
 }
 
-// take stores the events of a feed answer, and reports whether there were any: true for some, false for none. If
-// dies is true, it drops the answer, like a program that dies before it stores the events.
+// take stores the events of a feed answer, and reports whether there were any. If dies is true, it drops the
+// answer.
 func (f *follower) take(a world.APIResponse, dies bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,7 +101,7 @@ func (f *follower) take(a world.APIResponse, dies bool) bool {
 	var page feedAnswer
 	err := json.Unmarshal(a.Body, &page)
 	switch {
-	// An answer 500 is recorded as a violation: the feed answers so when its sequence numbers have a gap.
+	// The feed answers 500 when its sequence numbers have a gap: a violation.
 	case err != nil || a.Status != http.StatusOK:
 		f.violate("feed", "%s after %d: %d %s %v", f.owner.Name, f.after, a.Status, a.Body, err)
 		return false
@@ -126,8 +122,7 @@ func (f *follower) take(a world.APIResponse, dies bool) bool {
 	return true
 }
 
-// show checks that the sequence numbers in an answer of the feed have no gap, and that each number has the same
-// event as in earlier answers.
+// show checks that the sequence numbers of a feed answer have no gap, and the same events as in earlier answers.
 func (f *follower) show(page feedAnswer) bool {
 	n := f.after
 	for _, e := range page.Data {
@@ -150,7 +145,7 @@ func (f *follower) show(page feedAnswer) bool {
 	return true
 }
 
-// now returns the events that this simulated reader of the feed has stored, and the last sequence number.
+// now returns the reader's stored events of the feed, and the last sequence number.
 func (f *follower) now() (events []followed, after int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

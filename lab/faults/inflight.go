@@ -12,10 +12,10 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// pair identifies a delivery by its subscription and its event, as the database does.
+// pair identifies a delivery by subscription and event, as the database does.
 type pair struct{ Subscription, Event id.ID }
 
-// query repeats an SQL query until the database answers, and returns the scanned rows.
+// query repeats an SQL query until the database answers.
 func query[T any](
 	ctx context.Context, w *suite, scan pgx.RowToFunc[T], sql string, args ...any,
 ) (found []T, err error) {
@@ -34,7 +34,7 @@ func query[T any](
 	}
 }
 
-// value repeats an SQL query until the database answers, and returns the single value of its result.
+// value repeats an SQL query for a single value until the database answers.
 func value[T any](ctx context.Context, w *suite, sql string, args ...any) (found T, err error) {
 	rows, err := query(ctx, w, pgx.RowTo[T], sql, args...)
 	if err != nil || len(rows) != 1 {
@@ -43,9 +43,8 @@ func value[T any](ctx context.Context, w *suite, sql string, args ...any) (found
 	return rows[0], nil
 }
 
-// noteInFlight records the deliveries that were sent but whose outcome was not yet stored when the process n died
-// or was suspended; n nil means all processes. Only these deliveries may have a second copy because of that
-// process.
+// noteInFlight records the deliveries in flight when the process n (nil: any) died or was suspended. Only these
+// may have a second copy because of that process.
 func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	if n != nil && n.http {
 		return nil
@@ -61,9 +60,8 @@ func (w *suite) noteInFlight(ctx context.Context, n *node) error {
 	return err
 }
 
-// open returns the number of unfinished deliveries, and of outbox rows (events not yet turned into deliveries),
-// of changes that were committed before cut. A list in only limits the deliveries to these subscriptions. The
-// query names each state of a delivery separately, since each state has an index of its own.
+// open counts the unfinished deliveries and outbox rows (events without deliveries) of changes committed before
+// cut, of the subscriptions in only. Each state of a delivery has an index, so the query names each.
 func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, error) {
 	return value[int](ctx, w, `
 		WITH unfinished AS (
@@ -74,17 +72,12 @@ func (w *suite) open(ctx context.Context, cut time.Time, only []id.ID) (int, err
 			WHERE event_at < $1 AND ($2::uuid[] IS NULL OR subscription_id = ANY ($2)))`, cut, only)
 }
 
-// dispatches is a query for the deliveries that are sent and whose outcome is not stored. It returns a text for
-// each, with the number of the attempt.
+// dispatches is a query for the deliveries that are sent without a stored outcome, with the number of the attempt.
 const dispatches = `SELECT format('%s %s %s', subscription_id, id, attempts) FROM deliveries WHERE state = 1`
 
-// recover waits after a fault until any delivery has arrived for the first time, all changes committed before now
-// have reached the endpoint that always answers well, and the outcome of all deliveries now in flight is stored.
-// A short run waits for the arrival only. Exceeding the deadline is a violation; an error is a failure of this
-// program.
-//
-// Returns the time from the fault, at since, until the changes had reached that endpoint; in a short run,
-// until the first arrival.
+// recover waits after a fault until all earlier changes have reached the endpoint that always answers well, and
+// all outcomes are stored; in a short run, until a first arrival. It returns the time since the fault. A passed
+// deadline is a violation.
 func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duration, err error) {
 	cut, steady := time.Now(), []id.ID{w.receivers.of("steady")[0].id}
 	dispatched, err := query(ctx, w, pgx.RowTo[string], dispatches)
@@ -100,8 +93,8 @@ func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duratio
 		took = time.Since(since)
 		return n == 0, err
 	}
-	// A delivery that was sent again after its lease (the time reserved for one attempt) ended has a higher attempt
-	// number, so it no longer counts as in flight.
+	// A delivery sent again after its lease (the time for one attempt) has a higher attempt number, and no longer
+	// counts as in flight.
 	recorded := func() (bool, error) {
 		n, err := value[int](ctx, w, `SELECT count(*) FROM (`+dispatches+`) AS d(name) WHERE name = ANY ($1)`,
 			dispatched)
@@ -119,8 +112,7 @@ func (w *suite) recover(ctx context.Context, since time.Time) (took time.Duratio
 	return took, nil
 }
 
-// until polls a condition up to the deadline after cut. ok: true if it holds; false after the deadline, which is a
-// violation.
+// until polls a condition up to the deadline after cut, whose passing is a violation.
 func (w *suite) until(ctx context.Context, cut time.Time, holds func() (bool, error)) (ok bool, err error) {
 	if ok, err = poll(ctx, 50*ms, w.o.deadline-time.Since(cut), holds); !ok && err == nil {
 		w.stuck(ctx, cut)
@@ -128,7 +120,7 @@ func (w *suite) until(ctx context.Context, cut time.Time, holds func() (bool, er
 	return ok, err
 }
 
-// stuck records a violation that lists up to five deliveries that have not ended.
+// stuck records a violation with up to five deliveries that have not ended.
 func (w *suite) stuck(ctx context.Context, cut time.Time) {
 	lines, err := query(ctx, w, pgx.RowTo[string], `
 		SELECT format('state %s, seq %s, attempts %s, due in %s, committed %s ago, at %s',

@@ -13,21 +13,18 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// fault is a disturbance of the service in a round of the suite. Its function do returns after the disturbance
-// has ended and every process runs again.
+// fault is a disturbance of the service in a round. do returns after its end, when every process runs again.
 type fault struct {
 	name string
 	do   act
 
-	// true: the fault takes longer than a short run of the suite lasts, so a short run leaves it out; false: it is
-	// short enough.
+	// Whether the fault takes too long for a short run.
 	long bool
-	// true: the fault kills a dispatcher, so the deliveries that it has claimed wait for the end of their leases;
-	// false: it kills none.
+	// Whether the fault kills a dispatcher, so that its claimed deliveries wait for the end of their leases.
 	kills bool
-	// true: Redis loses its data during the fault, and the dispatchers notice the loss; false: Redis keeps its data.
+	// Whether Redis loses its data during the fault, and the dispatchers notice the loss.
 	flushes bool
-	storm   int // Number of kills at failpoints; 0: a fault of another kind.
+	storm   int // Number of kills at failpoints; 0: another kind of fault.
 }
 
 const (
@@ -61,32 +58,31 @@ var processKinds = []fault{
 		do: steps(on(allDispatchers, (*node).stop), wait(second, 4*second), on(allDispatchers, (*node).begin))},
 }
 
-// redisDown returns an act that kills Redis and starts it again after a random time with its data on disk.
+// redisDown kills Redis, and starts it again after a random time with its data on disk.
 func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
-// answersLost and resetting disturb a connection: the commands on it take effect, but their answers are lost.
+// answersLost and resetting lose the answers to a connection's commands, which take effect.
 var (
 	answersLost = with(pgproxy.Fault{Lost: true})
 	resetting   = with(pgproxy.Fault{Lost: true, Reset: 100 * ms})
 )
 
-// forgetting is an act that turns off Redis's append-only file, so that later writes are not kept on disk.
+// forgetting turns off Redis's append-only file, so that later writes are not kept on disk.
 func forgetting(ctx context.Context, w *suite, _ *rand.Rand) error {
 	return w.redis.ConfigSet(ctx, "appendonly", "no").Err()
 }
 
 var redisKinds = []fault{
 	{name: "FLUSHALL", flushes: true, do: flush},
-	// Redis is emptied while all workers that send webhooks are busy, so that jobs are in the queue.
+	// Redis is emptied while all webhook workers are busy, so that jobs are in the queue.
 	{name: "FLUSHALL with jobs in the queue", flushes: true,
 		do: steps(responding("", hangs), wait(second, 2*second), flush, responding("", ""))},
 	{name: "FLUSHALL again and again", flushes: true, do: thrice(steps(flush, wait(300*ms, 2*second)))},
 	{name: "Redis killed, back at once from its log", do: redisDown(10*ms, second)},
-	// Connections to Redis are cut until it is empty, so that no process sees the old data.
+	// Connections to Redis are cut until it is empty, so that no process sees old data.
 	{name: "Redis killed, back empty", flushes: true,
 		do: disturbed(everyNode, toRedis, (*pgproxy.TCPProxy).CutConnections, steps(redisDown(100*ms, 2*second), flush))},
-	// After the restore, Redis again hands out jobs that were in progress when it was killed, perhaps to another
-	// dispatcher.
+	// The restored Redis hands out jobs again that were in progress when it was killed.
 	{name: "Redis restored from an old state", do: steps(forgetting, note, wait(500*ms, 3*second), note,
 		redisDown(100*ms, 101*ms))},
 	{name: "Redis stands still", do: frozen(redis, 500*ms, 6*second)},
@@ -102,12 +98,12 @@ var redisKinds = []fault{
 
 const connLimit = `ALTER ROLE ` + service + ` CONNECTION LIMIT `
 
-// terminateAll is an act that ends every database connection of the service.
+// terminateAll ends every database connection of the service.
 var terminateAll = statement(`
 	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '` + service + `'`)
 
-// postgresFault returns a fault that first records the deliveries in flight, because its acts may cause second
-// copies of them.
+// postgresFault returns a fault that first records the deliveries in flight, since it may cause second copies of
+// them.
 func postgresFault(name string, acts ...act) fault {
 	return fault{name: name, do: steps(append([]act{note}, acts...)...)}
 }
@@ -151,8 +147,8 @@ var partnerKinds = []fault{
 		changing(patch(`{"enabled":false}`)), wait(second, 3*second), changing(patch(`{"enabled":true}`)))},
 }
 
-// stall returns an act that pauses a dispatcher for a random time while it turns events into deliveries and holds
-// the locks on the event counters of its partners.
+// stall pauses a dispatcher while it turns events into deliveries and holds the locks on its partners' event
+// counters.
 func stall(from, to time.Duration) act {
 	return func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		span := between(dice, from, to)
@@ -162,13 +158,13 @@ func stall(from, to time.Duration) act {
 	}
 }
 
-// feedKinds lists the faults that disturb how the events of a partner's feed are numbered.
+// feedKinds lists the faults that disturb the numbering of feed events.
 var feedKinds = []fault{
 	{name: "a relay stands still in mid-transaction", do: stall(300*ms, 2*second)},
 	{name: "a relay stands still until Postgres ends its transaction", long: true, do: stall(11*second, 14*second)},
 	{name: "commits come late and in another order, without a relay",
 		do: steps(on(allDispatchers, (*node).stop), disturbed(one(allHTTP), toPostgres,
 			with(pgproxy.Fault{Requests: true, Piece: 96, Wait: 8 * ms}), steps(wait(1500*ms, 2500*ms),
-				// The dispatchers begin to number events while transactions of the slow process are still open.
+				// The dispatchers begin to number events while the slow process's transactions are open.
 				on(allDispatchers, (*node).begin), wait(300*ms, second))))},
 }

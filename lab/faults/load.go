@@ -17,8 +17,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// contractPrefix is the beginning of the rentalContract of every deposit that the load creates; the deposit's
-// number follows.
+// contractPrefix begins the rentalContract of every deposit of the load; the deposit's number follows.
 const contractPrefix = "F-"
 
 // change is a status change of a deposit that the load has requested, and its outcome.
@@ -27,32 +26,32 @@ type change struct {
 	deposit id.ID
 	owner   *world.Partner
 	want    status
-	// Time of the 200 answer; zero: the outcome is unknown, or nothing was changed.
+	// Time of the 200 answer; zero: an unknown outcome, or no change.
 	answered time.Time
 }
 
-// load creates deposits and changes them through the API at a steady rate, whatever happens to the service.
+// load creates and changes deposits through the API at a steady rate, whatever happens to the service.
 type load struct {
 	suite  *suite
-	bases  []string         // Base URLs of the http processes, to which the load's requests are sent.
+	bases  []string
 	owners []*world.Partner // The partners, each as often as its share in the load.
 	client *world.APIClient
-	// The stay as JSON fields. It is the same for the whole run, since a repeated request must have the same body.
+	// The stay as JSON fields, the same for the whole run, since a repeated request must have the same body.
 	stay   string
 	ctx    context.Context //nolint:containedctx // until stop
 	cancel context.CancelFunc
 	group  sync.WaitGroup
 
 	next     atomic.Uint64
-	accepted atomic.Int64 // Number of changes that the API answered with 200.
+	accepted atomic.Int64 // Changes that the API answered with 200.
 
 	mu      sync.Mutex
-	changes []change // The changes of deposits that the load has requested.
+	changes []change
 }
 
 func newLoad(w *suite) *load {
 	l := &load{suite: w, client: world.NewAPIClient(15*time.Second, 2*workers)}
-	// The stay is in the future: the cover must not end while payments are made.
+	// The stay is in the future, so that its cover does not end while payments are made.
 	now, day := time.Now().UTC(), 24*time.Hour
 	l.stay = fmt.Sprintf(`"contractStartAt":%q,"contractEndAt":%q`, now.Add(2*day).Format(time.RFC3339),
 		now.Add(9*day).Format(time.RFC3339))
@@ -63,15 +62,14 @@ func newLoad(w *suite) *load {
 // workers is the largest number of API requests in flight.
 const workers = 24
 
-// start begins the load with the given number of changes per second. It may be called again after stop.
+// start begins the load with the given number of changes per second, also again after stop.
 func (l *load) start(rate int) {
 	l.cancel()
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.group.Go(func() { generator.RunSteadyLoop(l.ctx, rate, workers, l.work) })
 }
 
-// work is a worker of the load: it creates deposits and requests the changes of those that it has just created,
-// until next returns false.
+// work creates deposits and requests their changes, until next returns false.
 func (l *load) work(next func() bool) {
 	const ahead = 4
 	var made []change
@@ -90,19 +88,19 @@ func (l *load) work(next func() bool) {
 	}
 }
 
-// stop starts no new requests, and waits for the answers of those in flight. The service executes a request even
-// if its client gives up waiting, and would otherwise commit the change after the audit.
+// stop waits for the answers to requests in flight: the service would otherwise commit their changes after the
+// audit.
 func (l *load) stop() {
 	l.cancel()
 	l.group.Wait()
 }
 
-// dice returns the source of random numbers for the deposit with that number.
+// dice returns a deposit's source of random numbers.
 func (l *load) dice(number uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(l.suite.o.seed, number)) //nolint:gosec // repeatable on purpose
 }
 
-// The statuses of a deposit that the load requests or waits for.
+// The statuses that the load requests or waits for.
 const (
 	cancelled status = "cancelled"
 	active    status = "active"
@@ -110,8 +108,8 @@ const (
 	closed    status = "close"
 )
 
-// create creates the deposit with that number. Of twelve deposits one is secured and expires later, and one is
-// captured as soon as it is secured. The others are cancelled. ok: true if created, false if the load ended first.
+// create creates a deposit. Of twelve, one is secured and expires later, one is captured as soon as it is secured,
+// and the others are cancelled. ok is false if the load ended first.
 func (l *load) create(number uint64) (c change, ok bool) {
 	dice := l.dice(number)
 	c = change{number: number, owner: l.owners[dice.IntN(len(l.owners))], want: cancelled}
@@ -126,17 +124,16 @@ func (l *load) create(number uint64) (c change, ok bool) {
 	return c, ok && !c.deposit.IsZero()
 }
 
-// request repeats the POST that creates a deposit, with the same idempotency key, until an answer arrives. more is
-// JSON that is appended to the fields of the body.
+// request repeats the POST of a deposit, with the same idempotency key, until an answer arrives. more is appended
+// JSON.
 func (l *load) request(c change, more string) (a world.APIResponse, ok bool) {
 	body := fmt.Sprintf(`{"accountId":%q,"amount":500,%s,"rentalContract":"%s%d"%s}`, id.Account.Of(c.owner.Account),
 		l.stay, contractPrefix, c.number, more)
 	return l.insist(c, "/deposits", l.key(c.number, 0), body)
 }
 
-// move requests a deposit's change of status. The request that secures a deposit is made once, others are
-// repeated under their idempotency key. A deposit is secured and captured through different processes, so that
-// the events of one deposit come from two processes.
+// move requests a deposit's change of status, and repeats it under its idempotency key unless it secures. A
+// deposit is secured and captured through different processes, so that its events come from two.
 func (l *load) move(c change) (ok bool) {
 	path := "/deposits/" + id.Deposit.Of(c.deposit)
 	if c.want == cancelled {
@@ -158,8 +155,7 @@ func (l *load) move(c change) (ok bool) {
 	return ok
 }
 
-// ask repeats an API call, each time at the next process, until the answer is known, ctx ends, or the time limit
-// is over.
+// ask repeats an API call, each time at the next process, until the answer is known or the time is over.
 func (l *load) ask(ctx context.Context, number uint64, c world.APICall) (a world.APIResponse) {
 	const first, most = 20 * time.Millisecond, 500 * time.Millisecond
 	end := time.Now().Add(askPatience)
@@ -184,12 +180,12 @@ func (l *load) note(c change, a world.APIResponse) {
 	l.changes = append(l.changes, c)
 }
 
-// insist repeats an API request until its outcome is settled, and reports a refusal as a violation: every request
-// of the load is valid. ok: false if the load ended first.
+// insist repeats an API request until its outcome is settled. A refusal is a violation. ok is false if the load
+// ended first.
 func (l *load) insist(c change, path, key, body string) (a world.APIResponse, ok bool) {
 	a = l.ask(l.ctx, c.number, world.APICall{APIKey: c.owner.Key, Path: path, Key: key, Body: body})
 	switch {
-	// A 409 is not an error: a capture may come after the end of the deposit's cover.
+	// A 409 is no error: a capture may come after the end of the deposit's cover.
 	case a.OK(), a.HasErrorCode(http.StatusConflict, "deposit_not_capturable"):
 	case l.ctx.Err() != nil:
 		return a, false
@@ -202,8 +198,7 @@ func (l *load) insist(c change, path, key, body string) (a world.APIResponse, ok
 	return a, true
 }
 
-// key returns the idempotency key for a step of a deposit. The key depends only on the seed, the deposit's number
-// and the step.
+// key returns an idempotency key, which depends only on the seed, the deposit's number and the step.
 func (l *load) key(number uint64, step byte) string {
 	const version = 4
 	name := fmt.Appendf(nil, "%d %d %d", l.suite.o.seed, number, step)

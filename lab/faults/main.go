@@ -1,5 +1,5 @@
-// Command faults disturbs the running service and counts lost and repeated deliveries (docs/guides/measuring.md). The
-// exit code is 1 after any violation.
+// Command faults disturbs the running service and counts lost and repeated deliveries (docs/guides/measuring.md).
+// Exit code 1: a violation.
 package main
 
 import (
@@ -16,25 +16,24 @@ type options struct {
 	seed  uint64
 	only  string
 	logs  string
-	nodes int // Number of http processes, and of dispatcher processes.
+	nodes int
 	logf  func(format string, args ...any)
 
 	events, faults, hits, rate int
-	// Longest time after a fault until everything must have been delivered.
+	// Longest time after a fault until everything is delivered.
 	deadline time.Duration
-	// relaxed: true on a busy machine, where only the deadline limits how long a recovery may take; false: the
-	// promised times do.
+	// relaxed: only the deadline limits a recovery, as on a busy machine, not the promised times.
 	short, relaxed, race, money bool
 }
 
-// timeout is the WEBHOOK_TIMEOUT of the processes. lease is the time for which a dispatcher then reserves a
-// delivery for one attempt.
+// timeout is the WEBHOOK_TIMEOUT of the processes; lease is how long a dispatcher reserves a delivery for one
+// attempt.
 const (
 	timeout = 2 * time.Second
 	lease   = timeout + 20*time.Second
 )
 
-// slack returns the factor by which deadlines grow: 3 under the race detector, else 1.
+// slack returns the factor of deadlines: 3 under the race detector, else 1.
 func (o options) slack() time.Duration {
 	const slow = 3
 	if o.race {

@@ -20,21 +20,20 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// moneyRun is a run of the fault suite that tests payments, against a fake of the payment provider.
+// moneyRun is a run of the fault suite on payments, against a fake payment provider.
 type moneyRun struct {
 	*suite
-	// The number of simulated stays so far, and the number of requests to the payment provider that failed on
-	// purpose.
+	// The numbers of simulated stays and of requests to the payment provider that failed on purpose.
 	next, failing atomic.Int64
-	refunds       atomic.Int64 // Number of refunds that the run requested as staff.
-	// Number of payments that the audit found, by kind and status.
+	refunds       atomic.Int64 // Refunds that the run requested as staff.
+	// Payments that the audit found, by kind and status.
 	found map[string]int
 }
 
-// stays is the number of stays that are simulated at the same time. Each waits for answers most of the time.
+// stays is how many stays are simulated at the same time. Each mostly waits for answers.
 const stays = 16
 
-// openProvider starts a fake of the payment provider if the run tests payments.
+// openProvider starts a fake payment provider if the run tests payments.
 func (w *suite) openProvider(context.Context) error {
 	if !w.o.money {
 		return nil
@@ -56,17 +55,17 @@ func (w *suite) openProvider(context.Context) error {
 	return nil
 }
 
-// takeNotice passes a notice of the payment provider on to the next http process, as a load balancer does.
+// takeNotice passes a notice of the payment provider to the next http process, as a load balancer does.
 func (w *suite) takeNotice(out http.ResponseWriter, r *http.Request) {
 	base, err := url.Parse(w.load.base(w.load.next.Add(1)))
 	if err != nil {
-		panic(err) // A parse error is impossible: lab/world made the URL.
+		panic(err) // lab/world made the URL, so it can be parsed.
 	}
 	httputil.NewSingleHostReverseProxy(base).ServeHTTP(out, r)
 }
 
-// runMoney runs the payment part of the fault suite: it kills processes around their calls to the payment
-// provider, while tenants pay. dir holds the built commands.
+// runMoney kills processes around their calls to the payment provider while tenants pay. dir holds the built
+// commands.
 func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err error) {
 	o.money = true
 	if err = (procs.BuildOptions{}).CompileTo(ctx, filepath.Join(dir, "admin"), "cmd/admin"); err != nil {
@@ -79,8 +78,7 @@ func runMoney(ctx context.Context, o options, dir string) (r *moneyRun, err erro
 	return r, err
 }
 
-// run lets tenants pay while processes are killed, then compares the payments of the provider with those in the
-// database, unless a violation was found before.
+// run lets tenants pay while processes are killed, then compares the provider's payments with the database.
 func (r *moneyRun) run(ctx context.Context) error {
 	r.fake.SetFaultChooser(r.faults(rand.New(rand.NewPCG(r.o.seed, 5)))) //nolint:gosec // repeatable on purpose
 	live, stop := context.WithCancel(ctx)
@@ -106,8 +104,7 @@ func (r *moneyRun) run(ctx context.Context) error {
 	return err
 }
 
-// faults returns a function that chooses how a request to the payment provider fails. A tenth of the requests
-// fail.
+// faults chooses how a tenth of the requests to the payment provider fail.
 func (r *moneyRun) faults(dice *rand.Rand) func(method, path string) *stripetest.Fault {
 	kinds := []stripetest.FaultKind{
 		stripetest.FaultLostBeforeEffect, stripetest.FaultLostAfterEffect, stripetest.FaultLateEffect,
@@ -128,7 +125,7 @@ func (r *moneyRun) faults(dice *rand.Rand) func(method, path string) *stripetest
 	}
 }
 
-// killAround kills processes at the failpoints of payments, until each failpoint was reached often enough.
+// killAround kills processes at the failpoints of payments, until each was reached often enough.
 func (r *moneyRun) killAround(ctx context.Context) error {
 	dice := rand.New(rand.NewPCG(r.o.seed, 6)) //nolint:gosec // repeatable on purpose
 	all := slices.Repeat(moneyPoints, r.o.hits)
@@ -147,7 +144,7 @@ func (r *moneyRun) killAround(ctx context.Context) error {
 	return nil
 }
 
-// wrong reports whether the run has already found a violation, in the service or at the payment provider.
+// wrong reports whether the run has found a violation in the service or at the payment provider.
 func (r *moneyRun) wrong() bool {
 	return r.receipts.count("money") > 0 || len(r.fake.Violations()) > 0
 }

@@ -10,8 +10,8 @@ import (
 	"partnerdeposits/lab/stripetest"
 )
 
-// settle cancels the deposits that are still in checkout, and waits until no refund is under way, and no payment
-// except collections that wait for the tenant.
+// settle cancels the deposits in checkout, and waits until no refund or payment is under way, except collections
+// that wait for the tenant.
 func (r *moneyRun) settle(ctx context.Context) error {
 	const patience = 5 * time.Minute
 	left := 0
@@ -37,17 +37,16 @@ func (r *moneyRun) settle(ctx context.Context) error {
 	return err
 }
 
-// moneyRow is a payment in the database with data of its deposit.
+// moneyRow is a stored payment with data of its deposit.
 type moneyRow struct {
 	Payment, Deposit id.ID
 	Kind, Status     string
 	DepositStatus    status
-	Secured          bool // true: the deposit was secured at some time; false: never.
+	Secured          bool // Whether the deposit was ever secured.
 	Amount           int
 }
 
-// audit compares the payments at the fake payment provider with the database, and records each difference as a
-// violation.
+// audit records each difference between the fake provider's payments and the database as a violation.
 func (r *moneyRun) audit(ctx context.Context) error {
 	r.load.stop()
 	rows, err := query(ctx, r.suite, pgx.RowToStructByPos[moneyRow], `
@@ -78,7 +77,7 @@ func (r *moneyRun) audit(ctx context.Context) error {
 	return err
 }
 
-// judge checks a payment against the charges that the payment provider has for it, and counts it in found.
+// judge checks a payment against the provider's charges for it, and counts it in found.
 func (row moneyRow) judge(b stripetest.ChargeTotals, found map[string]int, violate violates) {
 	wrong := func(format string, args ...any) {
 		violate("money", "%s of %s (%s, %s %s, %d cents): "+format, append([]any{id.Payment.Of(row.Payment),

@@ -18,13 +18,13 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// stay simulates the tenant and partner of one deposit, from its creation to its last payment. Its number and the
-// seed determine its course.
+// stay simulates the tenant and partner of one deposit up to its last payment. Its number and the seed determine
+// its course.
 type stay struct {
 	*moneyRun
 	change
 	dice  *rand.Rand
-	token string // The token in the URL of the deposit's checkout.
+	token string // Token in the URL of the checkout.
 }
 
 // newStay returns the next stay, with a deposit of the first partner.
@@ -33,11 +33,10 @@ func newStay(r *moneyRun) *stay {
 	return &stay{moneyRun: r, change: change{number: number, owner: r.partners[0]}, dice: r.load.dice(number)}
 }
 
-// partnerHost is the host of the partner's site, to which tenants return after they have paid.
+// partnerHost is the host of the partner's site, to which tenants return.
 const partnerHost = "partner.test"
 
-// live takes a stay through its course: creation, payment, capture, refund. It returns when the stay or ctx ends.
-// Answers that no caller of the service expects are violations.
+// live takes a stay through creation, payment, capture and refund. Unexpected answers are violations.
 func (s *stay) live(ctx context.Context) {
 	a, ok := s.load.request(s.change, `,"depositUrlGeneration":true,"returnUrl":"https://`+partnerHost+`/back"`)
 	var made struct{ ID, DepositURL string }
@@ -48,7 +47,7 @@ func (s *stay) live(ctx context.Context) {
 	s.deposit, _ = id.Deposit.Parse(made.ID)
 	s.token = path.Base(made.DepositURL)
 	later := stripetest.ChargeOutcome{DeclineCode: "insufficient_funds", AdviceCode: "try_again_later"}
-	// The bank's possible answers to charges without the tenant.
+	// The bank's answers to charges without the tenant.
 	outcomes := [][]stripetest.ChargeOutcome{
 		nil, {later}, {later, later, later, later, later},
 		{{DeclineCode: "lost_card", AdviceCode: "do_not_try_again"}},
@@ -60,7 +59,7 @@ func (s *stay) live(ctx context.Context) {
 	switch s.dice.IntN(8) {
 	case 0:
 		beside.Go(cancel)
-	case 1: // The tenant submits the checkout form in a second browser tab too.
+	case 1: // The tenant submits the checkout form in a second tab too.
 		beside.Go(func() { s.submit(ctx, "agree", meanwhile) })
 	case 2: // The partner cancels the deposit while its payment page is open.
 		meanwhile = cancel
@@ -72,8 +71,8 @@ func (s *stay) live(ctx context.Context) {
 	}
 }
 
-// ask repeats a partner's request about the deposit until it is answered, and returns the answer. A conflict with
-// the deposit's status counts as an answer.
+// ask repeats a partner's request about the deposit until an answer arrives. A conflict with the deposit's status
+// is an answer.
 func (s *stay) ask(action string, step byte, body string) world.APIResponse {
 	call := world.APICall{APIKey: s.owner.Key, Path: "/deposits/" + id.Deposit.Of(s.deposit) + action,
 		Key: s.load.key(s.number, step), Body: body}
@@ -88,22 +87,21 @@ type moneyDeposit struct {
 	Collection struct{ Status string }
 }
 
-// read returns the deposit's status and its collection's status, as the API shows them; empty at the end of the
-// load.
+// read returns the status of the deposit and of its collection in the API; empty at the end of the load.
 func (s *stay) read() (d moneyDeposit) {
 	_ = s.ask("", 0, "").DecodeData(&d)
 	return d
 }
 
-// claim captures a part of the deposit, and waits for its collection to be paid. It confirms the payment as the
-// tenant where the card demands it.
+// claim captures a part of the deposit and waits for its payment, which the tenant confirms where the card demands
+// it.
 func (s *stay) claim(ctx context.Context) {
 	if a := s.ask("/capture", 2, fmt.Sprintf(`{"amount":%d,"reason":"damage"}`, 20+s.dice.IntN(400))); !a.OK() {
 		s.unexpected(ctx, "the capture was answered %d %s", a.Status, a.Body)
 		return
 	}
-	// This wait for the charge has no time limit, because each kill of a dispatcher delays payments by a minute and
-	// the run has many kills. The function settle limits the time from the last kill to the charge.
+	// This wait for the charge has no time limit, because each kill of a dispatcher delays payments by a minute.
+	// settle limits the time after the last kill.
 	for ; ctx.Err() == nil; _ = world.Sleep(ctx, 150*ms) {
 		switch s.read().Collection.Status {
 		case "paid":
@@ -118,7 +116,7 @@ func (s *stay) claim(ctx context.Context) {
 	}
 }
 
-// giveBack refunds 10.00 of the stay's charge, as staff do. Only one stay in three, by chance, has a refund.
+// giveBack refunds 10.00 of the charge of one stay in three, as staff do.
 func (s *stay) giveBack(ctx context.Context) {
 	if s.dice.IntN(3) != 0 {
 		return
@@ -138,9 +136,8 @@ func (s *stay) giveBack(ctx context.Context) {
 	s.refunds.Add(1)
 }
 
-// submit sends the form of the checkout page that has the given control, and sends it again until the page no
-// longer has that form. If the answer is the provider's payment page, submit runs the function meanwhile (what
-// happens while the page is open), pays on that page, and ends.
+// submit sends the checkout page's form with the given control until the page no longer has it. On the provider's
+// payment page it runs meanwhile, pays, and ends.
 func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 	const patience = 30 * time.Second
 	values := map[string]string{"firstName": "Ada", "lastName": "Lovelace", "email": "ada@faults.test", "agree": "yes"}
@@ -159,7 +156,7 @@ func (s *stay) submit(ctx context.Context, control string, meanwhile func()) {
 			page, err = b.Submit(ctx, page, control, values)
 			if err == nil && strings.HasPrefix(page.URL.String(), s.fake.URL()) {
 				meanwhile()
-				// The error is ignored: the page after the payment may belong to a process that was killed.
+				// The page after the payment may belong to a process that was killed.
 				_, _ = b.Submit(ctx, page, "cardNumber", card)
 				return
 			}

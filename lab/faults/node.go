@@ -11,8 +11,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// node is a process of the service with its proxied connections to Postgres and Redis. Faults kill it and start it
-// again.
+// node is a process of the service with proxied connections to Postgres and Redis. Faults kill and restart it.
 type node struct {
 	*world.ServiceProcess
 	suite *suite
@@ -20,18 +19,18 @@ type node struct {
 	redis *pgproxy.TCPProxy
 	http  bool
 
-	// true: this program has caused the end of the process; false: an end is a crash.
+	// Whether this program caused the end of the process; any other end is a crash.
 	endExpected atomic.Bool
 }
 
-// start starts the process of the service, and does not wait until it is ready.
+// start starts the process of the service without waiting until it is ready.
 func (n *node) start() error {
 	if err := n.Start(); err != nil {
 		return err
 	}
 	p := n.expectEnd(false)
-	// The clock for the ids of this process is ahead by more than the time of a deposit's cover, so that the order
-	// of ids differs from the order of changes.
+	// This process's clock for ids is ahead by more than a deposit's cover, so that the order of ids differs from
+	// that of changes.
 	if n.Name == "http 1" {
 		p.WriteLine("skew 3000")
 	}
@@ -47,7 +46,7 @@ func (n *node) begin(ctx context.Context) error {
 	return n.AwaitReady(ctx)
 }
 
-// watch records a violation when the process ends although this program did not cause the end.
+// watch records an end of the process that this program did not cause as a violation.
 func (n *node) watch(p *procs.Process) {
 	<-p.Done()
 	if !n.endExpected.Load() && n.Process() == p || !p.Killed() && p.ExitCode() != 0 {
@@ -55,14 +54,13 @@ func (n *node) watch(p *procs.Process) {
 	}
 }
 
-// expectEnd stores whether this program causes the coming end of the process (true) or an end would be a crash
-// (false), and returns the process.
+// expectEnd stores whether this program causes the coming end of the process, and returns the process.
 func (n *node) expectEnd(yes bool) *procs.Process {
 	n.endExpected.Store(yes)
 	return n.Process()
 }
 
-// killAndStart ends the process with SIGKILL, records the deliveries in flight, and starts the process again.
+// killAndStart kills the process, records the deliveries in flight, and starts the process again.
 func (n *node) killAndStart(ctx context.Context) error {
 	n.expectEnd(true).Kill()
 	if err := n.suite.noteInFlight(ctx, n); err != nil {
@@ -71,13 +69,13 @@ func (n *node) killAndStart(ctx context.Context) error {
 	return n.begin(ctx)
 }
 
-// stop ends the process of the service with SIGTERM, as a deployment does.
+// stop ends the process with SIGTERM, as a deployment does.
 func (n *node) stop(context.Context) error {
 	const grace = 40 * time.Second
 	return n.expectEnd(true).Stop(grace)
 }
 
-// restart stops the process of the service with SIGTERM and starts it again. A failed stop is a violation.
+// restart stops the process with SIGTERM and starts it again. A failed stop is a violation.
 func (n *node) restart(ctx context.Context) error {
 	if err := n.stop(ctx); err != nil {
 		n.suite.receipts.violate("shutdown", "%s: %v\n%s", n.Name, err, n.Process().OutputTail())
@@ -85,8 +83,8 @@ func (n *node) restart(ctx context.Context) error {
 	return n.begin(ctx)
 }
 
-// dieAt makes the process kill itself at the count-th hit of a failpoint. reached: true if it died before the time
-// in patience was over, false if not.
+// dieAt makes the process kill itself at the count-th hit of a failpoint. reached reports whether it died within
+// patience.
 func (n *node) dieAt(ctx context.Context, point string, count int, patience time.Duration) (reached bool, err error) {
 	p := n.expectEnd(true)
 	defer func() {
@@ -102,7 +100,7 @@ func (n *node) dieAt(ctx context.Context, point string, count int, patience time
 	case <-time.After(patience):
 		p.WriteLine("off")
 		select {
-		case <-p.Done(): // The process has died at the moment at which the waiting time ended.
+		case <-p.Done(): // The process has died as the waiting time ended.
 		case <-time.After(200 * time.Millisecond):
 			return false, nil
 		}

@@ -15,19 +15,19 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// shares lists the partners of the load, their shares of it in percent, and how their endpoints behave. So every
-// fault meets each way in which an endpoint can behave.
+// shares lists the load's partners, their shares in percent, and how their endpoints behave, so that every fault
+// meets each behaviour.
 var shares = []struct {
 	name  string
 	share int
-	// Behaviour of each endpoint. A second endpoint subscribes to the general event alone.
+	// Behaviours of the partner's endpoints, of which a second one subscribes to the general event alone.
 	endpoints []behaviours
 }{
 	{"steady", 55, []behaviours{polite}}, {"double", 20, []behaviours{moody, moody}},
 	{"hostile", 15, []behaviours{hostile}}, {"changing", 10, []behaviours{moody}},
 }
 
-// seed creates the partners and their subscriptions, before any process runs.
+// seed creates the partners and subscriptions before any process runs.
 func (w *suite) seed(ctx context.Context) error {
 	w.load = newLoad(w)
 	events := [][]webhook.EventName{webhook.EventNames, {webhook.EventDepositStatusChanged}}
@@ -57,7 +57,7 @@ func (w *suite) subscribe(ctx context.Context, e *endpoint) (err error) {
 	return err
 }
 
-// call repeats a partner's API request until the API answers; an answer other than 2xx is an error.
+// call repeats a partner's API request until the API answers. An answer other than 2xx is an error.
 func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body string) (world.APIResponse, error) {
 	a := w.load.ask(ctx, 0, world.APICall{APIKey: t.Key, Method: method, Path: path, Body: body})
 	if !a.OK() {
@@ -66,8 +66,8 @@ func (w *suite) call(ctx context.Context, t *world.Partner, method, path, body s
 	return a, nil
 }
 
-// rotate replaces the signing secret of an endpoint's subscription through the API. The new secret may sign
-// before the response arrives; after the response, no new delivery may use the old one.
+// rotate replaces the signing secret of an endpoint through the API. The new secret may sign before the response;
+// the old one not after it.
 func (w *suite) rotate(ctx context.Context, e *endpoint) error {
 	e.keys.BeginRotation()
 	a, err := w.call(ctx, e.owner, http.MethodPost, "/webhooks/"+id.Subscription.Of(e.id)+"/rotate-secret", "")
@@ -80,14 +80,14 @@ func (w *suite) rotate(ctx context.Context, e *endpoint) error {
 	return err
 }
 
-// remove deletes an endpoint's webhook subscription through the API.
+// remove deletes an endpoint's subscription through the API.
 func (w *suite) remove(ctx context.Context, e *endpoint) error {
 	e.mu.Lock()
 	e.ending = time.Now()
 	path := "/webhooks/" + id.Subscription.Of(e.id)
 	e.mu.Unlock()
 	a, err := w.call(ctx, e.owner, http.MethodDelete, path, "")
-	// A 404 means that an earlier request, whose answer was lost, has deleted the subscription.
+	// After a 404, an earlier request whose answer was lost has deleted the subscription.
 	if a.Status == http.StatusNotFound {
 		err = nil
 	}
@@ -97,7 +97,7 @@ func (w *suite) remove(ctx context.Context, e *endpoint) error {
 	return err
 }
 
-// patch returns a function that changes an endpoint's webhook subscription through the API.
+// patch returns a function that changes an endpoint's subscription through the API.
 func patch(body string) func(w *suite, ctx context.Context, e *endpoint) error {
 	return func(w *suite, ctx context.Context, e *endpoint) error {
 		_, err := w.call(ctx, e.owner, http.MethodPatch, "/webhooks/"+id.Subscription.Of(e.id), body)

@@ -12,8 +12,8 @@ import (
 	"partnerdeposits/lab/pgproxy"
 )
 
-// plan draws the rounds of a run from the seed: kills at every failpoint, grouped into storms, and each other
-// fault in a round of its own. After each round the service must recover.
+// plan draws a run's rounds from the seed: storms of kills at every failpoint, and each other fault in a round of
+// its own.
 func plan(o options) []fault {
 	dice := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // repeatable on purpose
 	rounds := stormsOf(wanted(o), dice)
@@ -22,15 +22,14 @@ func plan(o options) []fault {
 	return rounds
 }
 
-// stormSize is the largest number of kills in one storm of kills.
+// stormSize is the largest number of kills in one storm.
 const stormSize = 70
 
-// wanted lists the failpoints of a run, each repeated as often as the run must kill a process there.
+// wanted lists the failpoints of a run, each as often as a process must be killed there.
 func wanted(o options) (list []point) {
 	for _, p := range points {
 		if p.way == expired && o.short {
-			// Short runs leave out the failpoint after ended leases, since processes reach it only after the time for
-			// which a delivery is reserved.
+			// Short runs leave this failpoint out: processes reach it only after the lease of a delivery.
 			continue
 		}
 		list = append(list, slices.Repeat([]point{p}, o.hits)...)
@@ -38,7 +37,7 @@ func wanted(o options) (list []point) {
 	return list
 }
 
-// missing returns the kills at failpoints in a list that have not happened yet.
+// missing returns the listed kills at failpoints that have not happened yet.
 func (w *suite) missing(list []point) (left []point) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,14 +50,14 @@ func (w *suite) missing(list []point) (left []point) {
 	return left
 }
 
-// violateMissing records a violation for each failpoint at which the run did not kill a process often enough.
+// violateMissing records a violation for each failpoint without enough kills.
 func (w *suite) violateMissing(left []point) {
 	for _, p := range left {
 		w.receipts.violate("failpoint", "%s was reached %d times only", p.label(), w.hits[p.label()])
 	}
 }
 
-// stormsOf groups failpoints into storms of kills, by the condition under which processes reach them.
+// stormsOf groups failpoints into storms of kills by their condition.
 func stormsOf(list []point, dice *rand.Rand) (rounds []fault) {
 	for way, name := range []string{underLoad: "storm of kills", redisAway: "storm of kills without Redis",
 		redisLost: "storm of kills with losses of Redis"} {
@@ -76,7 +75,7 @@ func stormsOf(list []point, dice *rand.Rand) (rounds []fault) {
 	return rounds
 }
 
-// others draws rounds from all kinds of faults in turn, so that no kind occurs two times more often than another.
+// others draws rounds evenly from all kinds of faults.
 func others(o options, dice *rand.Rand) (rounds []fault) {
 	only := regexp.MustCompile(o.only)
 	fits := slices.DeleteFunc(slices.Clone(kinds), func(k fault) bool {
@@ -89,14 +88,13 @@ func others(o options, dice *rand.Rand) (rounds []fault) {
 	return rounds
 }
 
-// afterKill and afterFlush are the longest recoveries that the service promises with a webhook timeout of ten
-// seconds. Shorter timeouts recover faster.
+// afterKill and afterFlush are the longest recoveries promised with a webhook timeout of ten seconds.
 const (
 	afterKill  = 35 * time.Second
 	afterFlush = 20 * time.Second
 )
 
-// play runs a round: the fault, the restart of every process, the recovery.
+// play runs a round: fault, restart of every process, recovery.
 func (w *suite) play(ctx context.Context, number int, r fault) (roundResult, error) {
 	dice := rand.New(rand.NewPCG(w.o.seed, uint64(number))) //nolint:gosec // repeatable on purpose
 	began := time.Now()
@@ -107,7 +105,7 @@ func (w *suite) play(ctx context.Context, number int, r fault) (roundResult, err
 	since := time.Now()
 	out.faulty = since.Sub(began)
 	if r.kills || r.flushes {
-		// The fault itself took no time, so all of its duration counts as recovery.
+		// The fault itself took no time, so its whole duration is recovery.
 		since = began
 	}
 	late, err := w.recover(ctx, since)

@@ -11,29 +11,28 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// point is a failpoint, with the condition under which processes reach it.
+// point is a failpoint, with the condition under which it is reached.
 type point struct {
 	name string
-	// The process is killed at a random hit of the failpoint, at most this one; the number is above 1 for failpoints
-	// that are reached often.
+	// The process is killed at a random hit of the failpoint, at most this one.
 	upTo int
 	http bool
 	way  int
 }
 
-// underLoad, redisAway, redisLost and expired are the conditions under which processes reach a failpoint.
+// The conditions under which processes reach a failpoint.
 const (
 	underLoad = iota // Condition: the usual load is enough.
 	redisAway        // Condition: Redis must be unreachable.
 	redisLost        // Condition: Redis must lose its data.
-	// Condition: the leases of deliveries (the times for which a dispatcher reserves them) must end.
+	// Condition: the leases of deliveries must end.
 	expired
 )
 
-// storm returns the condition of the storm of kills in which a process dies at the failpoint.
+// storm returns the condition of the failpoint's storm of kills.
 func (p point) storm() int { return p.way % expired }
 
-// points lists all failpoints, in the order in which a change of a deposit passes them.
+// points lists all failpoints, in the order in which a change passes them.
 var points = []point{
 	{name: "store.writing", upTo: 10, http: true}, // Failpoint before the commit of a deposit's change.
 	// Failpoint after the commit of a deposit's change, before the response.
@@ -46,22 +45,22 @@ var points = []point{
 	{name: "api.answering", upTo: 10, http: true},
 	// Failpoint in the dispatcher, after the commit of a deposit's expiry.
 	{name: "outbox.committed", upTo: 1},
-	// Failpoint after outbox rows (events to deliver) are deleted, before their deliveries exist.
+	// Failpoint after outbox rows are deleted, before their deliveries exist.
 	{name: "relay.taken", upTo: 5},
 	{name: "relay.writing", upTo: 5}, // Failpoint before the deliveries of an event are inserted.
-	// Failpoint after deliveries are committed, before their jobs are in the queue.
+	// Failpoint after deliveries are committed, before their jobs are queued.
 	{name: "relay.committed", upTo: 5},
-	// Failpoint after some of the jobs for deliveries are in the queue.
+	// Failpoint after some jobs for deliveries are queued.
 	{name: "queue.enqueued", upTo: 5},
-	{name: "relay.enqueued", upTo: 5}, // Failpoint after all jobs for deliveries are in the queue.
-	// Failpoint after due deliveries are reserved for this dispatcher, before a job exists.
+	{name: "relay.enqueued", upTo: 5}, // Failpoint after all jobs for deliveries are queued.
+	// Failpoint after due deliveries are reserved, before a job exists.
 	{name: "scan.claimed", upTo: 2},
 	// Failpoint after deliveries whose reservation ended are reserved again.
 	{name: "scan.recovered", upTo: 1, way: expired},
 	{name: "transport.renewed", upTo: 1, way: redisAway},
-	// Failpoint after workers of the same process got a delivery without the queue in Redis.
+	// Failpoint after workers got a delivery of their own process without Redis.
 	{name: "transport.local", upTo: 3, way: redisAway},
-	// Failpoint after a delivery is read from the database, before its POST to the receiver.
+	// Failpoint after a delivery is read, before its POST to the receiver.
 	{name: "worker.loaded", upTo: 10},
 	// Failpoint after the receiver answered, before the outcome is stored.
 	{name: "worker.answered", upTo: 10},
@@ -69,14 +68,14 @@ var points = []point{
 	{name: "record.begun", upTo: 5},
 	// Failpoint before the new health of a webhook endpoint is written.
 	{name: "record.writing", upTo: 2},
-	// Failpoint after the outcomes of deliveries are stored, before their jobs are removed from the queue.
+	// Failpoint after outcomes are stored, before their jobs are removed from the queue.
 	{name: "record.committed", upTo: 5},
 	{name: "epoch.noticed", upTo: 1, way: redisLost}, // Failpoint after Redis's loss of data is marked as noticed.
-	// Failpoint before reservations of deliveries are ended because Redis has lost its data.
+	// Failpoint before reservations end because Redis has lost its data.
 	{name: "epoch.settled", upTo: 1, way: redisLost},
 }
 
-// label returns the name of a failpoint in reports. A failpoint in both http and dispatcher has two labels.
+// label names a failpoint in reports. One in both http and dispatcher has two labels.
 func (p point) label() string {
 	if p.http {
 		return "http: " + p.name
@@ -84,8 +83,7 @@ func (p point) label() string {
 	return "dispatcher: " + p.name
 }
 
-// storm kills processes at a list of failpoints, under load. Each process has a part of the list, and all work at
-// the same time.
+// storm kills processes at failpoints under load, each process at its part of the list.
 func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error {
 	lists := map[*node][]point{}
 	for i, p := range list {
@@ -93,8 +91,7 @@ func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error 
 		if p.http {
 			nodes = w.https
 		}
-		// Only the leading dispatcher turns events into deliveries and reaches those failpoints. In a further round
-		// another dispatcher may lead.
+		// Only the leading dispatcher reaches these failpoints. Another may lead in a further round.
 		n := nodes[(i+w.retried)%len(nodes)]
 		lists[n] = append(lists[n], p)
 	}
@@ -113,11 +110,11 @@ func (w *suite) storm(ctx context.Context, list []point, dice *rand.Rand) error 
 	return group.Wait()
 }
 
-// killAt makes a process die at a failpoint, if it reaches the failpoint in time, and starts the process again.
+// killAt makes a process die at a failpoint, if it is reached in time, and starts the process again.
 func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) error {
 	patience := 20 * time.Second * w.o.slack()
 	switch p.way {
-	case expired: // Kill the process first while deliveries are in flight, so that their leases run out.
+	case expired: // A kill with deliveries in flight first lets their leases run out.
 		reached, err := n.dieAt(ctx, "worker.loaded", 1, patience)
 		if reached {
 			err = errors.Join(err, n.start())
@@ -126,12 +123,12 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 			return err
 		}
 		patience += lease * w.o.slack()
-	case redisLost: // Empty Redis again and again until this process is the first to notice the loss.
+	case redisLost: // Redis is emptied until this process is the first to notice the loss.
 		losing, stop := context.WithCancel(ctx)
 		defer stop()
 		go func() {
 			for world.Sleep(losing, 2*time.Second) == nil {
-				// The error is ignored: if Redis cannot be emptied, the failpoint is not reached.
+				// If Redis cannot be emptied, the failpoint is not reached.
 				_ = w.redis.FlushAll(losing).Err()
 			}
 		}()
@@ -149,7 +146,6 @@ func (w *suite) killAt(ctx context.Context, n *node, p point, dice *rand.Rand) e
 	return n.start()
 }
 
-// awaitNodes waits until every process of the service is ready.
 func (w *suite) awaitNodes(ctx context.Context) error {
 	return each(ctx, w.nodes(), func(n *node, ctx context.Context) error { return n.AwaitReady(ctx) })
 }

@@ -9,38 +9,35 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// deliveryKey identifies a delivery by what a receiver can see: the deposit, its status, and the endpoint.
+// deliveryKey identifies a delivery by what a receiver sees: deposit, status and endpoint.
 type deliveryKey struct {
 	deposit  id.ID
 	status   status
 	endpoint int
 }
 
-// String returns the text with which a report names a delivery.
 func (k deliveryKey) String() string {
 	return fmt.Sprintf("endpoint %d was told that %s is %s", k.endpoint, id.Deposit.Of(k.deposit), k.status)
 }
 
-// status is the status of a deposit in a webhook's payload.
 type status string
 
-// receipts are the arrivals of a single delivery's copies at its receiver.
+// receipts are the arrivals of one delivery's copies.
 type receipts struct {
 	sum [sha256.Size]byte
-	// Arrival times of the delivery's copies that were answered with a 2xx.
+	// Arrival times of the copies answered with a 2xx.
 	taken []time.Time
-	// Number of copies of the delivery answered with another status, or not at all.
+	// Copies of the delivery answered otherwise, or not at all.
 	refused int
 	copies  int
-	varies  bool // true: the copies of the delivery had different bodies.
+	varies  bool // Whether the delivery's copies had different bodies.
 }
 
-// receiptLog records all arrivals at all receivers, and all violations. It uses only what the partners' receivers
-// saw, and nothing from the service's database.
+// receiptLog records all arrivals and violations, from what the receivers saw, without the service's database.
 type receiptLog struct {
 	mu         sync.Mutex
 	deliveries map[deliveryKey]*receipts
-	// Time of the latest first success: the moment at which a receiver last answered a new delivery with 2xx.
+	// Time at which a receiver last answered a new delivery with 2xx.
 	lastTaken  time.Time
 	violations map[string][]string
 }
@@ -49,7 +46,7 @@ func newReceiptLog() *receiptLog {
 	return &receiptLog{deliveries: map[deliveryKey]*receipts{}, violations: map[string][]string{}}
 }
 
-// arrive records a copy of a delivery before it is answered, and returns how many copies came before.
+// arrive records a copy of a delivery, and returns how many copies came before.
 func (l *receiptLog) arrive(k deliveryKey, body []byte) (before int) {
 	sum := sha256.Sum256(body)
 	l.mu.Lock()
@@ -64,8 +61,7 @@ func (l *receiptLog) arrive(k deliveryKey, body []byte) (before int) {
 	return a.copies - 1
 }
 
-// answer records how a copy of a delivery was answered. taken: true for a 2xx; false for another status or no
-// answer.
+// answer records how a copy of a delivery was answered; taken reports whether with a 2xx.
 func (l *receiptLog) answer(k deliveryKey, at time.Time, taken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +75,6 @@ func (l *receiptLog) answer(k deliveryKey, at time.Time, taken bool) {
 	}
 }
 
-// snapshot returns a copy of the arrivals of all deliveries.
 func (l *receiptLog) snapshot() map[deliveryKey]receipts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +91,7 @@ func (l *receiptLog) lastArrival() time.Time {
 	return l.lastTaken
 }
 
-// violates is a function that records a violation of an invariant, such as a lost delivery.
+// violates records a violation of an invariant, such as a lost delivery.
 type violates func(kind, format string, args ...any)
 
 func (l *receiptLog) violate(kind, format string, args ...any) {
@@ -112,10 +107,8 @@ func (l *receiptLog) String() string {
 	return fmt.Sprintf("%.1000s", fmt.Sprint(l.violations))
 }
 
-// feedErrors returns the number of violations that were found in the event feeds.
 func (l *receiptLog) feedErrors() int { return l.count("feed") + l.count("feed order") }
 
-// count returns the number of violations of a kind.
 func (l *receiptLog) count(kind string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

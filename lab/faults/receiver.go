@@ -17,7 +17,7 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// endpoint is a webhook subscription and the receiver behind its URL.
+// endpoint is a webhook subscription with its receiver.
 type endpoint struct {
 	index      int
 	owner      *world.Partner
@@ -28,14 +28,13 @@ type endpoint struct {
 	mu      sync.Mutex
 	id      id.ID
 	created time.Time // Time at which the creation of the subscription had ended.
-	// Time at which the deletion was requested; zero: not deleted.
+	// Time of the request to delete the subscription; zero: none.
 	ending  time.Time
-	deleted time.Time // Time at which the API answered the request to delete the subscription.
-	// A way of answering that replaces the endpoint's usual ones for a while; "": none.
+	deleted time.Time // Time of the API's answer to the deletion of the subscription.
+	// A behaviour that replaces the endpoint's usual ones for a while; "": none.
 	override behaviour
 }
 
-// receivers is the web server that receives the webhooks of all endpoints.
 type receivers struct {
 	seed     uint64
 	receipts *receiptLog
@@ -64,7 +63,7 @@ func (w *suite) openReceivers(context.Context) error {
 	return err
 }
 
-// add creates an endpoint that receives webhooks; the caller creates its subscription.
+// add creates a webhook endpoint, whose subscription the caller creates.
 func (r *receivers) add(t *world.Partner, m behaviours, events []webhook.EventName) *endpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,12 +78,10 @@ func (r *receivers) all() []*endpoint {
 	return slices.Clone(r.endpoints)
 }
 
-// of returns the webhook endpoints of the partner with that name.
 func (r *receivers) of(name string) []*endpoint {
 	return slices.DeleteFunc(r.all(), func(e *endpoint) bool { return e.owner.Name != name })
 }
 
-// payload holds the fields of a webhook's body that the receivers read.
 type payload struct {
 	Event string
 	Data  struct {
@@ -93,7 +90,6 @@ type payload struct {
 	}
 }
 
-// take records a copy of a webhook and chooses its answer.
 func (r *receivers) take(w receiver.Webhook) (receiver.Responder, func(bool)) {
 	index, _ := strconv.Atoi(w.Request.PathValue("index"))
 	e := r.all()[index]
@@ -115,7 +111,7 @@ func (r *receivers) take(w receiver.Webhook) (receiver.Responder, func(bool)) {
 	return answers[way], func(taken bool) { r.receipts.answer(k, w.At, taken) }
 }
 
-// inspect checks the invariants of a single copy of a webhook, such as its signature.
+// inspect checks the invariants of a copy of a webhook, such as its signature.
 func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 	if reason := e.keys.VerifyWebhook(w); reason != "" {
 		r.receipts.violate("signature", "endpoint %d: %s of %s: %s", e.index, p.Event, p.Data.ID, reason)
@@ -131,8 +127,7 @@ func (r *receivers) inspect(e *endpoint, w receiver.Webhook, p payload) {
 	}
 }
 
-// dice returns random numbers for the answer to a copy of a webhook. They depend on the deposit's number in the
-// load, so that a seed repeats the answers.
+// dice returns random numbers for the answer to a webhook, which a seed repeats.
 func (r *receivers) dice(e *endpoint, p payload, nth int) *rand.Rand {
 	const spread = 1_000
 	number, _ := strconv.ParseUint(strings.TrimPrefix(p.Data.RentalContract, contractPrefix), 10, 64)

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// roundResult is the outcome of a round: the fault, its duration, and the time of recovery.
 type roundResult struct {
 	fault
-	faulty time.Duration // Duration of the simulated fault itself.
-	// Time until all changes of deposits that were made before the end of the fault were delivered.
+	faulty time.Duration // Duration of the fault itself.
+	// Time until all changes from before the end of the fault were delivered.
 	recovery time.Duration
 }
 
@@ -21,7 +20,6 @@ func (r roundResult) String() string {
 	return fmt.Sprintf("%-52s %5.1f s; recovered after %4.1f s", r.name, r.faulty.Seconds(), r.recovery.Seconds())
 }
 
-// report is the outcome of a whole run of the fault suite.
 type report struct {
 	*suite
 	results []roundResult
@@ -49,7 +47,7 @@ func (r report) print(out io.Writer) {
 	r.receipts.print(out)
 }
 
-// killed returns how many times the run has killed a process at a failpoint so far.
+// killed returns the number of kills at failpoints so far.
 func (w *suite) killed() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +57,7 @@ func (w *suite) killed() (n int) {
 	return n
 }
 
-// print writes how often each kind of violation occurred, and the first five of each kind.
+// print writes the number of each kind of violation, and the first five of each.
 func (l *receiptLog) print(out io.Writer) {
 	const most = 5
 	for _, kind := range slices.Sorted(maps.Keys(l.violations)) {

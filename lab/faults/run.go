@@ -16,8 +16,8 @@ import (
 
 var errViolated = errors.New("something does not hold that must")
 
-// run builds the commands and runs the fault suite on deliveries or on payments. With the argument teeth it runs
-// the suite on deliberately broken variants of the service, and must find each mistake.
+// run builds the commands and runs the fault suite; with the argument teeth on deliberately broken variants of the
+// service, whose mistakes it must find.
 func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
@@ -46,13 +46,12 @@ func run(ctx context.Context, o options, teeth bool, out io.Writer) error {
 	return err
 }
 
-// build compiles the commands of the service and of the fault suite into dir.
+// build compiles the commands of the service and the suite into dir.
 func build(ctx context.Context, o options, dir string) error {
 	b := procs.BuildOptions{Tags: []string{"failpoints"}, Race: o.race}
 	return b.CompileTo(ctx, dir+string(filepath.Separator), "lab/faults/http", "lab/faults/dispatcher")
 }
 
-// violated returns an error if any violation was recorded; nil if none was.
 func (w *suite) violated() error {
 	if len(w.receipts.violations) > 0 {
 		return fmt.Errorf("%w: %v", errViolated, w.receipts)
@@ -87,11 +86,10 @@ func runPlan(ctx context.Context, o options, dir string) (r report, err error) {
 	return r, err
 }
 
-// settle ends the load, waits until every delivery has ended, and compares what the receivers got with what was
-// committed.
+// settle ends the load, waits until every delivery has ended, and compares the receipts with the commits.
 func (w *suite) settle(ctx context.Context) (tally, error) {
 	w.load.stop()
-	// Wait until each secured deposit has expired, since the expiry is another change to deliver.
+	// The expiry of each secured deposit is another change to deliver.
 	if _, err := poll(ctx, 50*ms, w.o.deadline, func() (bool, error) {
 		secured, err := value[int](ctx, w, `SELECT count(*) FROM deposits WHERE status = 'active'`)
 		return secured == 0, err
@@ -103,7 +101,7 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 		n, err := w.open(ctx, time.Now(), nil)
 		return n == 0, err
 	}
-	// Wait a second, in which transactions that were in progress at the time cut commit.
+	// Transactions that were in progress at the time cut commit within a second.
 	if err := world.Sleep(ctx, time.Second); err != nil {
 		return tally{}, err
 	}
@@ -115,8 +113,8 @@ func (w *suite) settle(ctx context.Context) (tally, error) {
 	return w.audit(ctx, cut)
 }
 
-// further returns rounds of faults beyond the plan: first for the failpoints that were not reached, then faults
-// of any kind until there are enough events.
+// further returns rounds beyond the plan: for failpoints not reached, then any faults until there are enough
+// events.
 func (w *suite) further(number int) []fault {
 	missing := w.missing(wanted(w.o))
 	switch {

@@ -20,40 +20,38 @@ import (
 	"partnerdeposits/lab/world"
 )
 
-// suite holds everything that a run of the fault suite starts: stores, proxied connections, the service's
-// processes, receivers and load.
+// suite holds what a run of the fault suite starts: stores, proxies, processes, receivers and load.
 type suite struct {
 	o        options
 	variant  variant
-	dir      string // Directory that holds the built commands of the service.
+	dir      string // Directory of the built commands.
 	services *backing.PostgresAndRedis
 	*world.Database
-	// A connection to Redis without a proxy, for this program's own use.
+	// A connection to Redis without a proxy, for this program.
 	redis     *goredis.Client
 	receipts  *receiptLog
 	receivers *receivers
-	// Fake of the payment provider; nil: the sandbox's provider is used.
+	// Fake of the payment provider; nil: the sandbox's provider.
 	fake      *stripetest.Fake
 	partners  []*world.Partner
 	load      *load
-	followers []*follower // The simulated partners that read the event feeds.
-	unfollow  func()      // A function that ends the simulated partners that read the event feeds.
+	followers []*follower
+	unfollow  func() // A function that ends the simulated readers of the feeds.
 
 	https, dispatchers []*node
 	cleanups
 
 	mu sync.Mutex
-	// Times at which a process died or was suspended while a delivery was sent and its outcome not stored.
+	// Times at which a process died or was suspended while the delivery was in flight.
 	inFlight map[pair][]time.Time
-	hits     map[string]int // Number of kills so far at each failpoint, by label.
+	hits     map[string]int // Kills so far at each failpoint, by label.
 
 	began time.Time
-	// Number of extra rounds of kills, for failpoints that were not reached before.
+	// Extra rounds of kills for failpoints not reached before.
 	retried int
 }
 
-// service is the name of the database, and of the role that the processes use. The role has no privileges of an
-// administrator, and its connections can be told apart from others.
+// service is the name of the database and of the processes' role, which has no administrator's privileges.
 const service = "service"
 
 // inSuite starts the stores, receivers and processes, calls work, and ends everything in reverse order. dir holds
@@ -77,9 +75,8 @@ func inSuite(ctx context.Context, o options, dir string, v variant, work func(w 
 }
 
 func (w *suite) openStores(ctx context.Context) (err error) {
-	// Postgres runs with fsync and Redis with its append-only file, as in production, and the time limits are long:
-	// on a busy disk, Postgres may need a minute to recover from a crash, and Redis blocks while it writes that
-	// file, and neither is a fault of the service.
+	// Postgres uses fsync and Redis its append-only file, as in production. The time limits are long: on a busy disk
+	// a recovery may take a minute, which is no fault of the service.
 	w.services, err = backing.StartPostgresAndRedis(ctx,
 		backing.Options{Private: true, RedisAOF: true, InMemory: w.o.relaxed, Logf: w.o.logf})
 	if err != nil {
@@ -117,10 +114,9 @@ func (w *suite) startNodes(ctx context.Context) error {
 	return each(ctx, w.nodes(), (*node).begin)
 }
 
-// nodes returns all http and dispatcher processes of the suite.
 func (w *suite) nodes() []*node { return slices.Concat(w.https, w.dispatchers) }
 
-// addNode prepares a process of a command, with proxied connections to Postgres and Redis.
+// addNode prepares a process with proxied connections to Postgres and Redis.
 func (w *suite) addNode(command string, index int) (err error) {
 	n := &node{suite: w, http: command == "http"}
 	name := fmt.Sprintf("%s %d", command, index+1)
@@ -152,8 +148,8 @@ func (w *suite) addNode(command string, index int) (err error) {
 	return err
 }
 
-// retries are the delays between attempts of a delivery: short enough for a run to wait for them, long enough in
-// total to survive an outage.
+// retries are the delays between attempts of a delivery: short enough for a run, long enough in total for an
+// outage.
 var retries = []string{"0s", "300ms", "600ms", "1s", "2s", "4s", "8s"}
 
 func (w *suite) environment() []string {
@@ -161,12 +157,11 @@ func (w *suite) environment() []string {
 		"PATH=" + os.Getenv("PATH"), "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0", "LOG_LEVEL=warn",
 		"WEBHOOK_TIMEOUT=" + timeout.String(), "WEBHOOK_RETRY_SCHEDULE=" + strings.Join(retries, ","),
 		"WEBHOOK_ALLOW_INSECURE_TARGETS=true",
-		"WEBHOOK_CONCURRENCY=8", // With so few webhook workers, all of them are busy now and then.
-		// With a cover of two seconds, secured deposits expire during the run.
+		"WEBHOOK_CONCURRENCY=8", // With so few webhook workers, all are busy now and then.
+		// With a cover of two seconds, secured deposits expire.
 		"COVERAGE_MAX=2s",
 		"SCHEDULER_INTERVAL=500ms",
-		// No deposit in checkout may expire: a run can last longer than the usual half an hour, and the comparison
-		// at its end expects no such expiry.
+		// No deposit in checkout may expire during a run: the comparison at its end does not expect it.
 		"CHECKOUT_IDLE_AFTER=24h",
 		"RATE_LIMIT_PER_MINUTE=100000000", "RATE_LIMIT_WRITES_PER_MINUTE=100000000",
 	}
@@ -175,19 +170,17 @@ func (w *suite) environment() []string {
 			"PAYMENTS_PROVIDER=stripe", "STRIPE_API_BASE="+w.fake.URL(), "STRIPE_SECRET_KEY="+stripetest.SecretKey,
 			"STRIPE_WEBHOOK_SECRET="+stripetest.WebhookSecret,
 			"COLLECTION_RETRY_SCHEDULE=0s,2s,4s", "TRUSTED_PROXIES=127.0.0.1",
-			// With such a long cover, no deposit expires while payments are made.
+			// No deposit expires under so long a cover while payments are made.
 			"COVERAGE_MAX=1440h",
 		)
 	}
 	return settings
 }
 
-// cleanups are functions that end what the suite has opened. The type replaces a *testing.T for fake servers that
-// need one.
+// cleanups are functions that end what the suite has opened, in place of a *testing.T for fake servers.
 type cleanups []func()
 
-// Cleanup registers a function that runs at the end of the suite.
 func (c *cleanups) Cleanup(end func()) { *c = append(*c, end) }
 
-// Fatalf panics. A fake server calls it when the machine has no free port left.
+// Fatalf panics, when a fake server finds no free port.
 func (c *cleanups) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

@@ -11,25 +11,23 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// variant is the service, or the service with a deliberate mistake: a proxy rewrites some of its SQL statements on
-// the way to Postgres.
+// variant is the service, or the service with a deliberate mistake: a proxy rewrites SQL on the way to Postgres.
 type variant struct {
 	name string
-	// Rewritings of the SQL statements that dispatchers send; nil: the service has no mistake.
+	// Rewritings of the dispatchers' SQL; nil: no mistake.
 	rules []rewriting
 }
 
 // rewriting replaces the text old in the SQL statements that contain the text in.
 type rewriting struct{ in, old, replacement string }
 
-// sound is the service without a mistake. It meets the same faults as the broken variants and must not lose a
-// delivery.
+// sound is the service without a mistake, which must not lose a delivery.
 var sound = variant{name: "the service"}
 
-// variants lists broken versions of the service that lose deliveries. The fault suite must catch each.
+// variants lists broken versions of the service that lose deliveries. The suite must catch each.
 var variants = []variant{
 	{name: "broken_mark_before_send", rules: []rewriting{
-		// The mistake: a delivery is stored as received by the partner before it was sent.
+		// The mistake: a delivery is stored as received before it was sent.
 		{"CASE WHEN n.state = 1", "INTO deliveries (id,", "INTO deliveries (taken_at, finished_at, id,"},
 		{"CASE WHEN n.state = 1", "SELECT n.id,", `SELECT CASE WHEN n.state = 1 THEN now() END,
 			CASE WHEN n.state = 1 THEN now() END, n.id,`},
@@ -38,8 +36,7 @@ var variants = []variant{
 			"seq, event_at, CASE state WHEN 2 THEN 1::smallint ELSE state END"},
 	}},
 	{name: "broken_no_scan", rules: []rewriting{
-		// The mistake: the dispatcher finds neither due deliveries nor those whose reservation by a dispatcher has
-		// ended.
+		// The mistake: due deliveries and those with an ended reservation are not found.
 		{"RECURSIVE waiting(id)", "WHERE s.enabled", "WHERE false AND s.enabled"},
 		{"FROM deliveries", "state = 1 AND due_at <= now()", "false"},
 	}},
@@ -49,7 +46,7 @@ var variants = []variant{
 // order (ADR 0016).
 var feedVariants = []variant{
 	{name: "broken_feed_unlocked", rules: []rewriting{
-		// The mistake: two dispatchers that number events at the same time assign the same sequence numbers.
+		// The mistake: two dispatchers assign the same sequence numbers to events.
 		{"FROM event_feeds", "FOR NO KEY UPDATE SKIP LOCKED", ""},
 	}},
 	// The mistake: events are numbered by id, although ids are made before the deposit is locked.
@@ -59,7 +56,7 @@ var feedVariants = []variant{
 	}},
 }
 
-// rewrite changes an SQL statement on its way to Postgres by the fitting rules of the broken variant.
+// rewrite changes an SQL statement by the fitting rules of the broken variant.
 func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	parse, ok := message.(*pgproto3.Parse)
 	if !ok {
@@ -72,8 +69,8 @@ func (v variant) rewrite(message pgproto3.FrontendMessage) {
 	}
 }
 
-// tryAll returns an error unless the suite finds the mistake of each broken variant, and no violation of the
-// service without a mistake. The function try returns how many violations it found.
+// tryAll returns an error unless the suite finds each broken variant's mistake, and no violation of the sound
+// service. try returns how many violations it found.
 func tryAll(ctx context.Context, o options, dir string, broken []variant, atOnce int,
 	try func(ctx context.Context, w *suite) (caught int, err error)) error {
 	say := o.logf
@@ -100,8 +97,7 @@ func tryAll(ctx context.Context, o options, dir string, broken []variant, atOnce
 	return group.Wait()
 }
 
-// runVariants runs every broken variant through a few faults, all variants at the same time. dir holds the built
-// commands.
+// runVariants runs all broken variants through a few faults at the same time. dir holds the built commands.
 func runVariants(ctx context.Context, o options, dir string) error {
 	o.nodes = 1
 	o.deadline = lease + 10*time.Second*o.slack()
@@ -116,14 +112,14 @@ func runVariants(ctx context.Context, o options, dir string) error {
 	})
 }
 
-// fewFaults is an act that causes a handful of faults in immediate succession.
+// fewFaults is an act that causes a handful of faults in succession.
 var fewFaults = steps(
 	wait(second, second+ms),
-	// Answers with an error make the service send deliveries again later.
+	// Error answers make the service send deliveries again later.
 	responding("steady", fails),
 	wait(2*second, 2*second+ms),
 	responding("steady", ""),
-	// Empty Redis: a broken variant then loses the deliveries that wait for another attempt.
+	// With Redis empty, a broken variant loses the deliveries that wait for another attempt.
 	flush,
 	func(ctx context.Context, w *suite, dice *rand.Rand) error {
 		return w.storm(ctx, []point{{name: "relay.committed", upTo: 5}, {name: "worker.loaded", upTo: 10},
@@ -132,21 +128,20 @@ var fewFaults = steps(
 	func(ctx context.Context, w *suite, _ *rand.Rand) error { return w.awaitNodes(ctx) },
 )
 
-// tryFeed disturbs the event feeds of a broken variant until the mistake is caught, and those of the service
-// without a mistake a few times.
+// tryFeed disturbs the event feeds of a variant until its mistake is caught, and those of the sound service a few
+// times.
 func tryFeed(ctx context.Context, w *suite) (caught int, err error) {
 	most := 12
 	if w.variant.rules == nil {
 		most = 2
 	} else {
-		// The deadline is short: a reader of the feed that a mistake has stopped does not go on.
+		// A reader of the feed that a mistake has stopped does not go on, so the deadline is short.
 		w.o.deadline = 5 * time.Second * w.o.slack()
 	}
 	w.load.start(w.o.rate)
 	for _, f := range w.followers {
 		f.mu.Lock()
-		// Let the readers of the feed never wait for events, so that they see every state between two numberings of
-		// events.
+		// The readers of the feed never wait, so that they see every state between two numberings.
 		f.waits = []int{0}
 		f.mu.Unlock()
 	}

@@ -1,5 +1,4 @@
-// Package filestest makes uploaded files for tests, as people and attackers send them: pictures with metadata,
-// hostile JPEGs, PDFs.
+// Package filestest makes uploaded files for tests: pictures with metadata, hostile JPEGs, PDFs.
 package filestest
 
 import (
@@ -14,11 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// GPSPosition is a text in the metadata of test pictures: the position at which a photo was taken.
+// GPSPosition is the place of the photo in the metadata of test pictures.
 const GPSPosition = "GPS 48.8584 N 2.2945 E"
 
-// ColoredCornersImage returns a picture whose corners have different colours: red, green, blue and white, from the
-// upper left clockwise.
+// ColoredCornersImage returns a picture with red, green, blue and white corners, clockwise from the upper left.
 func ColoredCornersImage(w, h int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
@@ -38,8 +36,8 @@ func ColoredCornersImage(w, h int) *image.NRGBA {
 	return m
 }
 
-// JPEG returns a picture as a JPEG whose Exif metadata holds the orientation and the place of the photo, and whose
-// comment is an HTML page with a script.
+// JPEG returns a JPEG with orientation and place of the photo in its Exif metadata, and with an HTML page with a
+// script as its comment.
 func JPEG(t testing.TB, m image.Image, orientation int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -49,16 +47,15 @@ func JPEG(t testing.TB, m image.Image, orientation int) []byte {
 	return bytes.Join([][]byte{b.Bytes()[:2], segment(0xe1, exif), segment(0xfe, comment), b.Bytes()[2:]}, nil)
 }
 
-// ProgressiveJPEG returns a valid, black, progressive JPEG with a number of components (1, 3 or 4; 4:4:4) and scans.
-// Each scan has few bytes, but makes a decoder visit every block of the first component.
+// ProgressiveJPEG returns a valid black JPEG with components (1, 3 or 4; 4:4:4) and scans. Each small scan makes a
+// decoder visit every block.
 func ProgressiveJPEG(w, h, components, scans int) []byte {
 	frame := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{8}, uint16(h)), uint16(w))
 	frame = append(frame, byte(components))
 	for i := range components {
 		frame = append(frame, byte(i+1), 0x11, 0)
 	}
-	// The JPEG has a single Huffman code, a 0 bit, which begins a run of up to 32,767 blocks without a further
-	// coefficient.
+	// The JPEG's single Huffman code, a 0 bit, begins a run of up to 32,767 blocks.
 	code := append([]byte{0x10, 1}, append(make([]byte, 15), 0xe0)...)
 	pixels, left := []byte{}, ((w+7)/8)*((h+7)/8)
 	for bits, n := uint64(0), 0; left > 0 || n > 0; {
@@ -80,7 +77,7 @@ func ProgressiveJPEG(w, h, components, scans int) []byte {
 	table := append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)
 	parts := [][]byte{{0xff, 0xd8}, segment(0xdb, table), segment(0xc2, frame), segment(0xc4, code)}
 	for i := range scans {
-		// The first scan of the JPEG sends all bits but the lowest, each later scan the lowest bit again.
+		// The first scan of the JPEG sends all bits but the lowest, each later scan only the lowest.
 		low := byte(0x01)
 		if i > 0 {
 			low = 0x10
@@ -90,7 +87,7 @@ func ProgressiveJPEG(w, h, components, scans int) []byte {
 	return bytes.Join(append(parts, []byte{0xff, 0xd9}), nil)
 }
 
-// ExifMetadata returns the body of Exif metadata, with an orientation and the place of the photo.
+// ExifMetadata returns an Exif body with an orientation and the place of the photo.
 func ExifMetadata(orientation int) []byte {
 	b := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	b = binary.BigEndian.AppendUint16(b, uint16(orientation))
@@ -101,20 +98,18 @@ func segment(marker byte, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(data)+2)), data...)
 }
 
-// PNGChunk returns a chunk of a PNG: length, kind, data and checksum.
 func PNGChunk(kind string, data []byte) []byte {
 	b := append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), kind...)
 	b = append(b, data...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// PNGHeader returns the beginning of a PNG file with the given width and height; no pixels follow.
+// PNGHeader returns the beginning of a PNG file, without pixels.
 func PNGHeader(w, h uint32, depth, colour, interlace byte) []byte {
 	data := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
 	return append([]byte("\x89PNG\r\n\x1a\n"), PNGChunk("IHDR", append(data, depth, colour, 0, 0, interlace))...)
 }
 
-// PDF returns a small PDF document without pages.
 func PDF() []byte {
 	return []byte(
 		"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n")

@@ -1,5 +1,5 @@
 // Package formbrowser is a browser without scripts, for programs that use the service's pages as tenants do. It
-// keeps cookies, follows redirects, and sends the forms of a page. It does not upload files.
+// uploads no files.
 package formbrowser
 
 import (
@@ -19,21 +19,19 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Browser is an HTTP client that stands for a person's browser.
 type Browser struct{ client *http.Client }
 
-// New returns a browser without cookies. timeout bounds a request with all its redirects. transport may be shared
-// between browsers; nil is the standard one.
+// New returns a browser without cookies. timeout bounds a request with all its redirects; nil is the standard
+// transport.
 func New(timeout time.Duration, transport http.RoundTripper) *Browser {
-	jar, _ := cookiejar.New(nil) // The error is ignored: the creation of a cookie jar without options never fails.
+	jar, _ := cookiejar.New(nil) // A cookie jar without options never fails.
 	return &Browser{&http.Client{Timeout: timeout, Jar: jar, Transport: transport}}
 }
 
-// RandomAddressTransport is an HTTP transport that sends each request with another client address, in the header of a
-// trusted proxy. So many simulated tenants do not share the rate limit of one address.
+// RandomAddressTransport sends each request with another client address, so that simulated tenants do not share a
+// rate limit.
 type RandomAddressTransport struct{ http.RoundTripper }
 
-// RoundTrip sends a request with a random client address in X-Real-IP.
 func (e RandomAddressTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	const octet = 256
 	r = r.Clone(r.Context())
@@ -42,15 +40,12 @@ func (e RandomAddressTransport) RoundTrip(r *http.Request) (*http.Response, erro
 	return e.RoundTripper.RoundTrip(r)
 }
 
-// StubSiteTransport is an HTTP transport that answers requests to the addresses of one site with an empty 200,
-// without a network, and sends all other requests on. It stands for the partner's site, at which tenants close
-// the browser.
+// StubSiteTransport answers requests to one site, the partner's, with an empty 200, and sends all others on.
 type StubSiteTransport struct {
 	http.RoundTripper
 	Origin string
 }
 
-// RoundTrip answers a request to the site's origin with an empty 200, and sends any other request on.
 func (s StubSiteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(r.URL.String(), s.Origin) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
@@ -58,7 +53,7 @@ func (s StubSiteTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(r)
 }
 
-// Page is the response at the end of the redirects, with the forms that it holds.
+// Page is the response after all redirects, with its forms.
 type Page struct {
 	URL    *url.URL
 	Status int
@@ -66,15 +61,13 @@ type Page struct {
 	Forms  []Form
 }
 
-// Form is an HTML form of a page, with the URL to which it is sent and its values.
 type Form struct {
 	Action *url.URL
-	// The values that the form sends if no control is changed. Unchecked boxes are left out.
+	// The values that the unchanged form sends, without unchecked boxes.
 	Fields url.Values
 	names  map[string]bool
 }
 
-// Get opens a page at an address and returns it.
 func (b *Browser) Get(ctx context.Context, address string) (Page, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -83,8 +76,8 @@ func (b *Browser) Get(ctx context.Context, address string) (Page, error) {
 	return b.open(request)
 }
 
-// Submit sends the page's form that has the given control, with other values for some fields, and returns the page
-// that follows.
+// Submit sends the page's form with the given control and other values for some fields, and returns the page that
+// follows.
 func (b *Browser) Submit(ctx context.Context, p Page, control string, values map[string]string) (Page, error) {
 	form, found := p.Form(control)
 	if !found {
@@ -126,7 +119,7 @@ func (b *Browser) open(request *http.Request) (p Page, err error) {
 	return p, nil
 }
 
-// Form returns the page's first form with a control of that name. The second result is false if there is none.
+// Form returns the page's first form with a control of that name; false: none.
 func (p Page) Form(control string) (Form, bool) {
 	for _, f := range p.Forms {
 		if f.names[control] {
@@ -154,7 +147,7 @@ func formOf(n *html.Node, base *url.URL) Form {
 		_, checked := ElementAttribute(c, "checked")
 		switch {
 		case c.Data == "button", kind == "submit", (kind == "checkbox" || kind == "radio") && !checked:
-			// A button or an unchecked box of a form sends its value only when it is clicked.
+			// A button or an unchecked box sends its value only when it is clicked.
 		case c.Data == "textarea":
 			f.Fields.Add(name, ElementText(c))
 		case c.Data == "select":
@@ -178,7 +171,6 @@ func selected(n *html.Node) (value string) {
 	return value
 }
 
-// ElementText returns the text inside an HTML element.
 func ElementText(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
@@ -189,8 +181,7 @@ func ElementText(n *html.Node) string {
 	return b.String()
 }
 
-// ElementAttribute returns the value of an HTML element's attribute. found is false if the element has no such
-// attribute.
+// ElementAttribute returns an HTML element's attribute; found reports whether it has one.
 func ElementAttribute(n *html.Node, name string) (value string, found bool) {
 	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 	if i < 0 {

@@ -14,13 +14,12 @@ import (
 	"time"
 )
 
-// lifetime is how long a test certificate is valid, longer than any run.
+// lifetime of a test certificate is longer than any run.
 const lifetime = 24 * time.Hour
 
-// CertificateAuthority is a certificate authority for tests.
 type CertificateAuthority struct{ own tls.Certificate }
 
-// NewCertificateAuthority returns a new certificate authority, which no system trusts.
+// NewCertificateAuthority returns an authority that no system trusts.
 func NewCertificateAuthority(t TB) *CertificateAuthority {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
@@ -35,7 +34,7 @@ func NewCertificateAuthority(t TB) *CertificateAuthority {
 	return a
 }
 
-// certify returns a certificate with a new key, signed by the certificate by or, if by is nil, by itself.
+// certify returns a certificate with a new key, signed by the certificate by; nil: by itself.
 func certify(t TB, template *x509.Certificate, by *tls.Certificate) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(t, err)
@@ -47,8 +46,8 @@ func certify(t TB, template *x509.Certificate, by *tls.Certificate) tls.Certific
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// IssueServerConfig returns the TLS configuration of a server at 127.0.0.1 with a new certificate. The function change
-// may spoil the certificate before it is signed.
+// IssueServerConfig returns a TLS configuration for a server at 127.0.0.1. change may spoil the certificate before
+// it is signed.
 func (a *CertificateAuthority) IssueServerConfig(t TB, change func(*x509.Certificate)) *tls.Config {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "receiver"},
@@ -62,7 +61,7 @@ func (a *CertificateAuthority) IssueServerConfig(t TB, change func(*x509.Certifi
 	return &tls.Config{Certificates: []tls.Certificate{certify(t, template, &a.own)}}
 }
 
-// ClientTLSConfig returns the TLS configuration of a client that trusts the certificate authority.
+// ClientTLSConfig returns a client's TLS configuration that trusts the authority.
 func (a *CertificateAuthority) ClientTLSConfig() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.own.Leaf)

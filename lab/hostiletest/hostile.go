@@ -12,8 +12,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// StartHostileReceivers starts twenty webhook receivers that misbehave on purpose, such as endless or broken answers,
-// and returns their URLs.
+// StartHostileReceivers starts twenty webhook receivers that misbehave on purpose, and returns their URLs.
 func StartHostileReceivers(t TB, ca *CertificateAuthority) []string {
 	const begin = "HTTP/1.1 200 OK\r\n"
 	gigabyte := FixedResponseHandler(begin+"Content-Length: 1073741824\r\n\r\n", EndlessHandler("x"))
@@ -65,8 +64,7 @@ func StartHostileReceivers(t TB, ca *CertificateAuthority) []string {
 	return append(urls, refusing, leaving, flooding)
 }
 
-// ServeHTTP2 starts a bare HTTP/2 server, for answers that no HTTP library would send. It reads the connection preface
-// and passes each request to the function answer.
+// ServeHTTP2 starts a bare HTTP/2 server, for answers that no HTTP library would send. answer gets each request.
 func ServeHTTP2(t TB, ca *CertificateAuthority, settings []http2.Setting,
 	answer func(f *http2.Framer, stream uint32)) (r *Receiver, url string) {
 	config := ca.IssueServerConfig(t, nil)

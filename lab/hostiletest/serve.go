@@ -1,4 +1,4 @@
-// Package hostiletest makes hostile webhook receivers, for tests of the sender of webhooks.
+// Package hostiletest makes hostile webhook receivers, for tests of the sender.
 package hostiletest
 
 import (
@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// TB is the part of testing.TB that hostile receivers need. It is an interface so that a program can start them
-// too.
+// TB is the part of testing.TB that hostile receivers need, so that a program can start them too.
 type TB interface {
 	Cleanup(end func())
 	Fatalf(format string, args ...any)
@@ -26,22 +25,21 @@ func check(t TB, err error) {
 	}
 }
 
-// Receiver is a hostile webhook receiver: a TCP server without an HTTP library, because no such library misbehaves
-// like this.
+// Receiver is a TCP server as a hostile webhook receiver, since no HTTP library misbehaves like this.
 type Receiver struct {
 	Address string
-	Conns   atomic.Int32 // Number of connections that the receiver has accepted.
+	Conns   atomic.Int32 // Connections that the receiver has accepted.
 	wg      sync.WaitGroup
 }
 
-// ServeTCP starts a TCP server on a free port, which passes each connection to handle and then closes the connection.
+// ServeTCP starts a TCP server on a free port, and closes each connection after handle.
 func ServeTCP(t TB, handle func(net.Conn)) *Receiver {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	return ServeOnListener(t, l, handle)
 }
 
-// ServeTLS starts a TCP server on a free port, which does a TLS handshake and passes each connection to handle.
+// ServeTLS starts a TLS server on a free port, which passes each connection to handle after the handshake.
 func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 	return ServeTCP(t, func(c net.Conn) {
 		secured := tls.Server(c, config)
@@ -52,11 +50,10 @@ func ServeTLS(t TB, config *tls.Config, handle func(net.Conn)) *Receiver {
 	})
 }
 
-// ServeOnListener starts a TCP server on a given listener, which passes each connection to handle and then closes the
-// connection.
+// ServeOnListener starts a TCP server on a listener, and closes each connection after handle.
 func ServeOnListener(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	r := &Receiver{Address: l.Addr().String()}
-	var open sync.Map // The connections of the hostile server that are open now.
+	var open sync.Map // The hostile server's open connections.
 	r.wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -82,7 +79,7 @@ func ServeOnListener(t TB, l net.Listener, handle func(net.Conn)) *Receiver {
 	return r
 }
 
-// ReadRequest reads an HTTP/1.1 request as raw text. ok is false at the end of the connection.
+// ReadRequest reads an HTTP/1.1 request as raw text. ok is false at the connection's end.
 func ReadRequest(r *bufio.Reader) (head, body string, ok bool) {
 	var b strings.Builder
 	length := 0
@@ -93,8 +90,7 @@ func ReadRequest(r *bufio.Reader) (head, body string, ok bool) {
 		}
 		b.WriteString(line)
 		if v, found := strings.CutPrefix(line, "Content-Length: "); found {
-			// The error is ignored: the number in the header is valid, since the sender under test writes a correct
-			// Content-Length.
+			// The sender under test writes a correct Content-Length.
 			length, _ = strconv.Atoi(strings.TrimSpace(v))
 		}
 	}
@@ -105,8 +101,7 @@ func ReadRequest(r *bufio.Reader) (head, body string, ok bool) {
 	return b.String(), string(raw), true
 }
 
-// FixedResponseHandler returns a handler of connections that writes the same answer to every request. If the
-// function then is not nil, the handler answers only the first request, and calls that function afterwards.
+// FixedResponseHandler writes the same answer to every request; with then, only to the first, and calls then.
 func FixedResponseHandler(answer string, then func(net.Conn)) func(net.Conn) {
 	return func(c net.Conn) {
 		for r := bufio.NewReader(c); ; {
@@ -127,8 +122,7 @@ func FixedResponseHandler(answer string, then func(net.Conn)) func(net.Conn) {
 // SilentHandler reads a connection until the other side closes it, and never answers.
 func SilentHandler(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// EndlessHandler returns a handler that writes the same bytes again and again until the other side closes the
-// connection.
+// EndlessHandler writes the same bytes until the other side closes the connection.
 func EndlessHandler(bytes string) func(net.Conn) {
 	block := []byte(strings.Repeat(bytes, max(1, 4096/len(bytes))))
 	return func(c net.Conn) {
@@ -140,7 +134,7 @@ func EndlessHandler(bytes string) func(net.Conn) {
 	}
 }
 
-// TrickleHandler returns a handler that writes the same bytes at intervals until the other side closes the connection.
+// TrickleHandler writes the same bytes at intervals until the other side closes the connection.
 func TrickleHandler(bytes string) func(net.Conn) {
 	return func(c net.Conn) {
 		gone := make(chan struct{})

@@ -19,17 +19,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// LoopLength is the length of a closed load loop: N calls, or all calls that begin within Time. If both are set, the
-// loop ends at whichever comes first.
+// LoopLength is the length of a closed load loop: N calls, or the calls that begin within Time; with both,
+// whichever ends first.
 type LoopLength struct {
 	N    int
 	Time time.Duration
 }
 
-// RunClosedLoop runs a closed load loop: each connection calls call(0), call(1), … and begins the next call as soon as
-// one ends. The first error ends the loop.
-//
-// Returns the durations of the calls that succeeded.
+// RunClosedLoop calls call(0), call(1), … on each connection, each as soon as the last one ends, up to the first
+// error. It returns the durations of the successful calls.
 func RunClosedLoop(ctx context.Context, length LoopLength, connections int,
 	call func(i int) error) (*DurationHistogram, error) {
 	var next atomic.Int64
@@ -58,12 +56,11 @@ func RunClosedLoop(ctx context.Context, length LoopLength, connections int,
 	return times, err
 }
 
-// RunSteadyLoop runs the function work on each connection until ctx ends. Each call of next in work waits for a
-// turn, of which there are perSecond a second over all connections; it returns true for a turn and false at the
-// end. When the calls were slow for a while, the loop makes up for the turns that it missed in the last second.
+// RunSteadyLoop runs work on each connection until ctx ends. next waits for one of perSecond turns a second, and
+// returns false at the end. Turns missed in the last second are made up for.
 func RunSteadyLoop(ctx context.Context, perSecond, connections int, work func(next func() bool)) {
 	limiter := rate.NewLimiter(rate.Limit(perSecond), perSecond)
-	// At its start, the load has no missed turns to make up for.
+	// The load starts without missed turns to make up for.
 	limiter.AllowN(time.Now(), perSecond)
 	var all sync.WaitGroup
 	for range connections {
@@ -73,17 +70,16 @@ func RunSteadyLoop(ctx context.Context, perSecond, connections int, work func(ne
 }
 
 const (
-	// MaxCallsInFlight is the largest number of calls in flight in an open load loop. Later calls wait for an earlier
-	// call to end, and begin late.
+	// MaxCallsInFlight bounds the calls in flight in an open load loop. Later calls begin late.
 	MaxCallsInFlight = 256
-	// EndlessCalls, given as the number of calls, makes an open load loop run until its context ends.
+	// EndlessCalls makes an open load loop run until its context ends.
 	EndlessCalls = -1
 )
 
-// timerGrain is how late a timer of the Go runtime may be, since it waits for whole milliseconds.
+// timerGrain is how late a Go timer may be, since it waits for whole milliseconds.
 const timerGrain = 2 * time.Millisecond
 
-// await waits until a moment, and reports whether it was reached. true: it was; false: ctx ended first.
+// await waits until a moment, and reports whether it came before the end of ctx.
 func await(ctx context.Context, timer *time.Timer, moment time.Time) bool {
 	timer.Reset(time.Until(moment))
 	select {
@@ -94,11 +90,8 @@ func await(ctx context.Context, timer *time.Timer, moment time.Time) bool {
 	}
 }
 
-// RunOpenLoop runs an open load loop: it calls call(0), call(1), … n times at a steady rate, whether or not earlier
-// calls have ended. The first error ends the loop.
-//
-// Returns the durations of the calls that succeeded, counted from the moments at which they were due, and by
-// how much each began late.
+// RunOpenLoop calls call(0), call(1), … at a steady rate, whether or not earlier calls have ended, up to the first
+// error. It returns the durations from the moments at which the calls were due, and by how much each began late.
 func RunOpenLoop(ctx context.Context, n, perSecond int,
 	call func(i int, due time.Time) error) (times, late *DurationHistogram, err error) {
 	times, late = NewDurationHistogram(), NewDurationHistogram()
@@ -113,10 +106,9 @@ func RunOpenLoop(ctx context.Context, n, perSecond int,
 			continue
 		}
 		left := unix.NsecToTimeval(max(0, time.Until(due)).Nanoseconds())
-		// The system call select with a timeout sleeps more precisely than a Go timer.
+		// select with a timeout sleeps more precisely than a Go timer.
 		_, _ = unix.Select(0, nil, nil, nil, &left)
-		// Check the clock again after the sleep: a signal may end the sleep early, and the clock may be a simulated
-		// one.
+		// A signal may end the sleep early, and the clock may be a simulated one.
 		if !await(serving, timer, due) {
 			continue
 		}

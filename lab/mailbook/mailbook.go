@@ -1,5 +1,5 @@
-// Package mailbook makes every mail of the service with invented values, for the page /styleguide/mails of `make run`
-// and for tests of the mails' texts.
+// Package mailbook makes every mail of the service with invented values, for /styleguide/mails of `make run` and
+// for tests.
 package mailbook
 
 import (
@@ -20,33 +20,31 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// Locales are the languages of the mails; "" stands for the mail in both languages, for a reader whose language
-// is not known.
+// Locales are the languages of the mails; "": both, for a reader of unknown language.
 var Locales = []string{"en", "fr", ""}
 
-// SampleMail is a mail of the service with invented values, to show how the mail looks.
+// SampleMail is a mail of the service with invented values.
 type SampleMail struct {
-	Name string // The name of the mail's type in app/platform/mails, and of the case if the type has several.
+	Name string // The mail's type in app/platform/mails, and the case if it has several.
 	Mail ports.Mail
 }
 
 var imprint = agreement.Imprint{TermsURL: "https://example.com/terms", PrivacyURL: "https://example.com/privacy",
 	SupportEmail: "help@example.com"}
 
-// book collects the mails with invented values in a language.
 type book struct {
 	locale, base string
 	now          time.Time
 	out          []SampleMail
 }
 
-// writer is a type of mail in app/platform/mails, which can write its text.
+// writer is a type of mail in app/platform/mails.
 type writer interface {
 	Mail(mailID id.ID, now time.Time) ports.Mail
 }
 
-// SampleMails returns every mail of the service with invented values, in the language of the locale. base is the
-// origin of the URLs in the mails.
+// SampleMails returns every mail in the language of the locale with invented values. base is the origin of their
+// URLs.
 func SampleMails(locale, base string, now time.Time) []SampleMail {
 	b := &book{locale: locale, base: base, now: now}
 	b.links()
@@ -148,7 +146,7 @@ func (b *book) money() {
 	b.add("ChargeOrRefundNotice, refunded fee", m)
 }
 
-// desk adds the mails to an operator about what happened to deposits.
+// desk adds the mails to operators about deposits.
 func (b *book) desk() {
 	d := b.deposit()
 	b.add("DepositSecured", mails.DepositSecured{Operator: b.operator(), Deposit: b.secured(), DashboardURL: b.base})
@@ -170,7 +168,7 @@ func (b *book) desk() {
 	b.add("CoversEnding, more than the mail lists", mails.CoversEnding{DashboardURL: b.base, EndingCoversMailData: more})
 }
 
-// partners adds the mails to the contacts of partners, in English.
+// partners adds the mails to contacts of partners, in English.
 func (b *book) partners() {
 	key := partner.APIKey{ID: id.ID{15: 8}, Name: "production", Prefix: "svc_pk_live_", Last4: "k3J9"}
 	b.add("AccountUnlinked", mails.AccountUnlinked{

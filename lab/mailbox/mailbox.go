@@ -1,5 +1,5 @@
-// Package mailbox is a fake SMTP server for tests. It stores the Message-IDs of the mails that it accepts, and
-// refuses or breaks off where a test wants.
+// Package mailbox is a fake SMTP server for tests. It stores the Message-IDs of accepted mails, and refuses where
+// a test wants.
 package mailbox
 
 import (
@@ -14,22 +14,21 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// The steps of an SMTP connection that a test can refuse, besides SMTP commands such as "RCPT".
+// SMTP steps that a test can refuse, besides commands such as "RCPT".
 const (
 	StepGreeting     = "greeting"
-	StepMailReceived = "text" // StepMailReceived is the step at which the whole mail has arrived.
-	// StepMailAccepted is the step after the answer 250 for a mail; its refusal closes the connection.
+	StepMailReceived = "text" // StepMailReceived: the whole mail has arrived.
+	// StepMailAccepted comes after the answer 250; its refusal closes the connection.
 	StepMailAccepted = "taken"
 )
 
-// AnswerClosingConnection, given as the answer to an SMTP step, makes the fake server close the connection instead.
+// AnswerClosingConnection, as the answer to an SMTP step, closes the connection.
 const AnswerClosingConnection = ""
 
-// RefuseFunc is a function that decides how the fake SMTP server answers a step. ok is true for a refusal with
-// the text answer, and false for the usual answer.
+// RefuseFunc decides about an SMTP step: ok refuses it with answer, else the usual answer is sent.
 type RefuseFunc func(step string) (answer string, ok bool)
 
-// Server is a fake SMTP server, which accepts mails at Address (host:port).
+// Server is a fake SMTP server at Address (host:port).
 type Server struct {
 	*hostiletest.Receiver
 
@@ -45,22 +44,20 @@ func Listen(t hostiletest.TB, refuse RefuseFunc) *Server {
 	return s
 }
 
-// AcceptedMessageIDs returns the Message-IDs of the mails that the fake server has accepted so far, without < and
-// >.
+// AcceptedMessageIDs returns the Message-IDs of the accepted mails, without < and >.
 func (s *Server) AcceptedMessageIDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.taken)
 }
 
-// session is an SMTP connection, on which the client sends one mail after another.
+// session is an SMTP connection, for one mail after another.
 type session struct {
 	*textproto.Conn
 	server *Server
 }
 
-// say answers an SMTP step. done: true if the step was accepted, false if it was refused. open: true if the
-// connection goes on, false if it ends.
+// say answers an SMTP step. done reports whether it was accepted, open whether the connection goes on.
 func (s *session) say(step, usual string) (done, open bool) {
 	if answer, refused := s.server.refuse(step); refused {
 		return false, s.turnAway(answer)
@@ -68,13 +65,11 @@ func (s *session) say(step, usual string) (done, open bool) {
 	return true, s.PrintfLine("%s", usual) == nil
 }
 
-// turnAway refuses an SMTP step with an answer. open: true if the connection goes on; false if it ends, as after a
-// 421 (RFC 5321, 3.8).
+// turnAway refuses an SMTP step. open is false if the connection ends, as after a 421 (RFC 5321, 3.8).
 func (s *session) turnAway(answer string) (open bool) {
 	return answer != AnswerClosingConnection && s.PrintfLine("%s", answer) == nil && !strings.HasPrefix(answer, "421")
 }
 
-// talk answers the commands of an SMTP connection until it ends.
 func (s *session) talk() {
 	_, open := s.say(StepGreeting, "220 mx")
 	for open {
@@ -98,8 +93,8 @@ func (s *session) talk() {
 	}
 }
 
-// text reads the text of a mail, and stores its Message-ID once the answer 250 is written. open: true if the
-// connection goes on; false if it ends.
+// text reads a mail, and stores its Message-ID once the answer 250 is written. open reports whether the connection
+// goes on.
 func (s *session) text() (open bool) {
 	body := s.DotReader()
 	mail, err := netmail.ReadMessage(body)
@@ -112,8 +107,7 @@ func (s *session) text() (open bool) {
 	if answer, refused := s.server.refuse(StepMailReceived); refused {
 		return s.turnAway(answer)
 	}
-	// Hold the lock while the answer 250 is sent, so that a test that has seen the answer finds the mail in the
-	// list.
+	// The lock is held during the answer 250, so that a test that has seen it finds the mail.
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	if s.PrintfLine("250 taken") != nil {

@@ -23,19 +23,17 @@ import (
 	"slices"
 )
 
-// required is a percentage: tests must run at least this share of the mutants, and kill at least this share of
-// those.
+// required is the percentage of the mutants that tests must run, and of those that they must kill.
 const required = 95
 
 const (
-	// The flags of go test disable the cache (-count=1), because gremlins derives the time limit of a mutant from the
-	// duration of the tests.
+	// -count=1: gremlins derives the time limit of a mutant from the duration of the tests.
 	flags = "-buildvcs=false -count=1 -trimpath -vet=off '-ldflags=-s -w'"
-	// timeout is a mutant's time limit, as a multiple of the duration of all tests; memory is its limit in KiB. A
-	// mutant may hang or use memory without end.
+	// timeout is a mutant's time limit as a multiple of the tests' duration; memory is in KiB. A mutant may use
+	// either without end.
 	timeout, memory = "10", "6000000"
-	// hasty is the text of a Go file that makes failing property tests end quickly: the library rapid otherwise
-	// shrinks a counterexample for half a minute, and stores it for later runs.
+	// hasty is a Go file that ends failing property tests quickly: the library rapid would shrink a counterexample
+	// for half a minute and store it.
 	hasty = `package %s_test
 
 import (
@@ -71,7 +69,7 @@ func run(packages []string) error {
 		return err
 	}
 	if len(packages) == 0 {
-		// The error of Glob is ignored: it never fails here, since the pattern is well-formed.
+		// Glob never fails here: the pattern is well-formed.
 		files, _ := filepath.Glob("core/*/*.go")
 		for _, file := range files {
 			packages = append(packages, filepath.Base(filepath.Dir(file)))
@@ -104,8 +102,8 @@ func run(packages []string) error {
 	return nil
 }
 
-// plant copies the files that the tests of core need into a small Go module, because gremlins copies the whole
-// module for each of its workers.
+// plant copies the files of core's tests into a small Go module, because gremlins copies the whole module for each
+// worker.
 func plant(tree string, packages []string) (err error) {
 	for _, folder := range []string{"core", "docs", "sdk/vectors"} {
 		err = errors.Join(err, os.CopyFS(filepath.Join(tree, folder), os.DirFS(folder)))
@@ -121,8 +119,7 @@ func plant(tree string, packages []string) (err error) {
 	return err
 }
 
-// tally counts the mutants by outcome. A missed mutant is one that no test runs; a hung one is one whose tests
-// did not end.
+// tally counts the mutants by outcome: missed ones ran in no test, hung ones did not end.
 type tally struct{ killed, lived, hung, missed int }
 
 func (t tally) run() int         { return t.killed + t.lived + t.hung }
@@ -137,7 +134,7 @@ func share(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// mutate runs gremlins on a package of core and counts its mutants by outcome.
+// mutate runs gremlins on a package of core, and counts its mutants by outcome.
 func mutate(gremlins, tree, name string) (t tally, err error) {
 	out := filepath.Join(tree, name+".json")
 	cmd := exec.Command("sh", "-c", `ulimit -v "$1" && shift && exec "$@"`, "sh", memory, gremlins, "unleash", "--silent",
@@ -148,7 +145,7 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 		return t, err
 	}
 	text, err := os.ReadFile(out)
-	// The missing report is no error: gremlins writes none for a package without a condition.
+	// gremlins writes no report for a package without a condition.
 	if errors.Is(err, os.ErrNotExist) {
 		return t, nil
 	}
@@ -184,7 +181,7 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 				t.hung++
 			case inFunction(m.Line):
 				t.missed++
-			// The pattern skips mutants in constants and package variables, which the coverage of tests cannot show.
+			// The pattern skips mutants in constants and package variables, which coverage cannot show.
 			default:
 				continue
 			}
@@ -194,8 +191,7 @@ func mutate(gremlins, tree, name string) (t tally, err error) {
 	return t, nil
 }
 
-// functions returns a function that reports whether a line of a Go file lies inside a function (true) or not
-// (false).
+// The result of functions reports whether a line of a Go file lies inside a function.
 func functions(path string) (in func(line int) bool, err error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)

@@ -10,44 +10,42 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// TCPProxy is a TCP proxy between clients and a server such as Postgres or Redis. A test cuts or disturbs its
-// connections.
+// TCPProxy is a TCP proxy to a server such as Redis, whose connections a test cuts or disturbs.
 type TCPProxy struct {
-	Address  string // The address, host:port, to which clients connect.
+	Address  string // The address (host:port) for clients.
 	upstream string
 
 	mu    sync.Mutex
 	cut   bool
 	fault Fault
-	// A channel that is closed when the fault that now disturbs the proxy is over.
+	// A channel that is closed when the proxy's fault is over.
 	healed chan struct{}
-	// The connection to the server for each client connection of the proxy.
+	// The server connection of each client connection of the proxy.
 	clients map[net.Conn]net.Conn
 }
 
 // Fault is a disturbance of the data that a proxy passes on: delay, loss or reset.
 type Fault struct {
-	// true: the fault disturbs the data of clients; false: the data of the server.
+	// Whether the fault disturbs the data of clients, not of the server.
 	Requests bool
-	// Wait is the time for which data stays in the proxy; Jitter is the most that is added to it at random.
+	// Wait is how long data stays in the proxy; at most Jitter is added at random.
 	Wait, Jitter time.Duration
-	// The proxy passes data on in pieces of this many bytes, each after a wait of its own; 0: in the pieces in which
-	// the data came.
+	// Bytes of each piece of data, which has a wait of its own; 0: pieces as the data came.
 	Piece int
-	// true: data is lost, and the connection ends when the fault ends; false: data arrives.
+	// Whether data is lost, and the connection ends with the fault.
 	Lost bool
-	// With Lost, the connection is reset this long after the first data was lost; 0: only when the fault ends.
+	// With Lost, the connection is reset this long after the first loss; 0: when the fault ends.
 	Reset time.Duration
 }
 
-// NewTCPProxy starts a TCP proxy to the server at upstream (host:port), which ends with the test.
+// NewTCPProxy starts a TCP proxy to upstream (host:port), which ends with the test.
 func NewTCPProxy(t hostiletest.TB, upstream string) *TCPProxy {
 	l := &TCPProxy{upstream: upstream, healed: make(chan struct{}), clients: map[net.Conn]net.Conn{}}
 	l.Address = hostiletest.ServeTCP(t, l.serve).Address
 	return l
 }
 
-// CutConnections resets every connection through the proxy, and each new one, until Heal.
+// CutConnections resets every present and new connection through the proxy until EndFault.
 func (l *TCPProxy) CutConnections() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +53,7 @@ func (l *TCPProxy) CutConnections() {
 	l.resetAll()
 }
 
-// StartFault begins a fault on the proxy's connections, in place of the fault before.
+// StartFault begins a fault on the proxy's connections, in place of the last one.
 func (l *TCPProxy) StartFault(f Fault) {
 	l.EndFault()
 	l.mu.Lock()
@@ -63,7 +61,7 @@ func (l *TCPProxy) StartFault(f Fault) {
 	l.fault = f
 }
 
-// EndFault ends a cut and a fault of the proxy. Connections that have lost data end.
+// EndFault ends a cut or a fault of the proxy. Connections that have lost data end.
 func (l *TCPProxy) EndFault() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +79,7 @@ func (l *TCPProxy) resetAll() {
 	}
 }
 
-// serve passes the data of a client's connection on, in both directions, until either side ends.
+// serve passes a client's data on in both directions, until either side ends.
 func (l *TCPProxy) serve(client net.Conn) {
 	server, err := net.Dial("tcp", l.upstream) //nolint:noctx // ends with the client
 	if err != nil || !l.open(client, server) {
@@ -97,8 +95,7 @@ func (l *TCPProxy) serve(client net.Conn) {
 	delete(l.clients, client)
 }
 
-// open adds a client's connection to the proxy, and reports whether it may go on. true: it may; false: the proxy
-// is cut.
+// open adds a client's connection to the proxy, and reports whether it may go on: not during a cut.
 func (l *TCPProxy) open(client, server net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,8 +118,8 @@ func (l *TCPProxy) pass(to, from net.Conn, requests bool) {
 	}
 }
 
-// send passes the data of a connection on, delayed or dropped as the present fault demands. It reports whether
-// the connection may go on (true) or must end (false).
+// send passes data on, delayed or dropped as the present fault demands, and reports whether the connection may go
+// on.
 func (l *TCPProxy) send(to net.Conn, data []byte, requests bool) bool {
 	l.mu.Lock()
 	f, healed := l.fault, l.healed
@@ -152,7 +149,7 @@ func (l *TCPProxy) send(to net.Conn, data []byte, requests bool) bool {
 	return true
 }
 
-// await waits for a time, or until the fault that disturbs the proxy ends.
+// await waits for a time, or until the proxy's fault ends.
 func await(healed <-chan struct{}, span time.Duration) {
 	select {
 	case <-healed:

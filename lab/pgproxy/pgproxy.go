@@ -1,5 +1,5 @@
-// Package pgproxy has proxies between clients and a server, for tests: Serve changes or counts the messages to
-// Postgres, and a TCPProxy loses, delays and cuts the data of any protocol.
+// Package pgproxy has proxies for tests: StartMessageProxy changes or counts the messages to Postgres, and a
+// TCPProxy loses, delays and cuts any data.
 package pgproxy
 
 import (
@@ -11,9 +11,8 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// StartMessageProxy starts a proxy to the Postgres at upstream (host:port), and returns the proxy's address. It calls
-// the function named each with every message of a client, and that function may change the message. Several
-// connections call it at the same time. The Postgres must not require TLS.
+// StartMessageProxy starts a proxy to the Postgres at upstream (host:port), and returns its address. each sees and
+// may change every message of clients, on several connections at once. TLS is not supported.
 func StartMessageProxy(t hostiletest.TB, upstream string, each func(pgproto3.FrontendMessage)) (address string) {
 	return hostiletest.ServeTCP(t, func(client net.Conn) {
 		server, err := net.Dial("tcp", upstream) //nolint:noctx // ends with the client
@@ -22,13 +21,12 @@ func StartMessageProxy(t hostiletest.TB, upstream string, each func(pgproto3.Fro
 		}
 		defer func() { _ = server.Close() }()
 		go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
-		// The error is ignored: it only means that the client or Postgres has closed the connection.
+		// An error only means that the client or Postgres has closed the connection.
 		_ = relay(server, client, each)
 	}).Address
 }
 
-// relay passes a client's messages on to Postgres, after the function named each has seen (and perhaps changed)
-// them.
+// relay passes a client's messages on to Postgres, after each has seen and perhaps changed them.
 func relay(server io.Writer, client io.Reader, each func(pgproto3.FrontendMessage)) error {
 	in, out := pgproto3.NewBackend(client, io.Discard), pgproto3.NewFrontend(nil, server)
 	var message pgproto3.FrontendMessage

@@ -19,24 +19,23 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// bouncerConns is the number of server connections that PgBouncer opens for each test database.
+// bouncerConns is PgBouncer's number of server connections for each test database.
 const bouncerConns = 8
 
-// StartPgBouncer starts PgBouncer in transaction mode in front of a test database, and returns the URL of the database
-// through PgBouncer. more holds further lines of PgBouncer's configuration. PgBouncer stops at the end of the
-// test. scripts/ensure-debian.sh installs PgBouncer.
+// StartPgBouncer starts PgBouncer in transaction mode until the test ends, and returns the database's URL through
+// it. more holds lines of its configuration.
 func StartPgBouncer(t testing.TB, databaseURL string, more ...string) string {
 	t.Helper()
 	return through(t, databaseURL, startBouncer(t, databaseURL, t.TempDir(), t.Cleanup, more...))
 }
 
-// sharedBouncer is the PgBouncer that all tests of a test binary share.
+// sharedBouncer is the PgBouncer of all tests of a binary.
 var sharedBouncer struct {
 	sync.Mutex
 	address string
 }
 
-// PgBouncerURL returns a URL that reaches a test database through the PgBouncer that all tests of a binary share.
+// PgBouncerURL returns a test database's URL through the PgBouncer that a binary's tests share.
 func PgBouncerURL(t testing.TB, databaseURL string) string {
 	t.Helper()
 	sharedBouncer.Lock()
@@ -50,7 +49,7 @@ func PgBouncerURL(t testing.TB, databaseURL string) string {
 	return through(t, databaseURL, sharedBouncer.address)
 }
 
-// through returns the URL of a database with another host and port.
+// through returns a database URL with another host and port.
 func through(t testing.TB, databaseURL, address string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -59,13 +58,12 @@ func through(t testing.TB, databaseURL, address string) string {
 	return u.String()
 }
 
-// startBouncer writes PgBouncer's settings to a folder, starts PgBouncer, and returns its address. The parameter
-// atEnd registers the function that stops it.
+// startBouncer starts PgBouncer with its settings in a folder, and returns its address. atEnd registers its stop.
 func startBouncer(t testing.TB, databaseURL, folder string, atEnd func(func()), more ...string) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		// Debian installs pgbouncer to a folder that is not in the PATH of users.
+		// Debian's pgbouncer is in a folder outside the PATH of users.
 		program = "/usr/sbin/pgbouncer"
 	}
 	target, err := pgx.ParseConfig(databaseURL)
@@ -90,7 +88,7 @@ max_client_conn = 400
 %s
 `, target.Host, target.Port, target.User, password, port, bouncerConns, strings.Join(more, "\n")), 0o600))
 	args := []string{"-q", settings}
-	if os.Geteuid() == 0 { // Start PgBouncer as another user, because PgBouncer refuses to run as root.
+	if os.Geteuid() == 0 { // PgBouncer refuses to run as root.
 		args = append([]string{"-u", "nobody"}, args...)
 	}
 	process, err := procs.Start(procs.ProcessSpec{Name: "PgBouncer", Path: program, Args: args, Store: true})

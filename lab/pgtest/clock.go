@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// SkewDatabaseClock makes the clock of a test database run ahead, as on a machine without NTP: a clock_timestamp
-// function in a schema of its own hides that of Postgres. Open connections end, since they would still use the old
-// clock.
+// SkewDatabaseClock makes a test database's clock run ahead: a clock_timestamp in a schema of its own hides that
+// of Postgres. Open connections end, since they use the old clock.
 func SkewDatabaseClock(t testing.TB, databaseURL string, ahead time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)

@@ -20,32 +20,31 @@ import (
 )
 
 const (
-	// The beginning of every test database's name; the creation time in Unix seconds follows.
+	// The prefix of test databases' names; the creation time in Unix seconds follows.
 	prefix = "pgtest_"
-	// leftoverAfter is the age at which a test database counts as a leftover of a killed run, and is dropped.
+	// leftoverAfter is the age at which a killed run's test database is dropped.
 	leftoverAfter = 6 * time.Hour
-	// serverEnv and templateEnv are the environment variables that name a Postgres server and a migrated template
-	// database on it.
+	// serverEnv and templateEnv name a Postgres server and its migrated template database.
 	serverEnv, templateEnv = "TEST_DATABASE_URL", "TEST_DATABASE_TEMPLATE"
-	// dayEnv is the environment variable with the day on which tests run. Partitions and plans depend on the day, so
-	// Go's test cache must not reuse results of another day.
+	// dayEnv has the day of the tests. Partitions and plans depend on it, so Go's test cache must not reuse results
+	// of another day.
 	dayEnv = "TEST_DAY"
-	// objectInUse is SQLSTATE 55006: another session, such as autovacuum, is connected to the template database.
+	// objectInUse is SQLSTATE 55006: another session is connected to the template database.
 	objectInUse = "55006"
 )
 
-// cluster is a Postgres server with a migrated template database, from which test databases are cloned.
+// cluster is a Postgres server with a migrated template database for test databases.
 type cluster struct {
 	base     *url.URL
 	admin    *pgxpool.Pool
 	template string
-	common   []string // The names of the databases that SharedDatabaseURL has created on the server.
-	// true: another process has created the template database, and removes it; false: this process did.
+	common   []string // The databases of SharedDatabaseURL on the server.
+	// Whether another process has created the template database, and removes it.
 	shared bool
 }
 
-// newCluster connects to a Postgres server and creates the migrated template database with the given name, or with
-// a new name if that is empty.
+// newCluster connects to a Postgres server and creates the migrated template database; an empty name gets a new
+// one.
 func newCluster(ctx context.Context, serverURL, template string) (*cluster, error) {
 	base, err := url.Parse(serverURL)
 	if err != nil {
@@ -72,8 +71,8 @@ func newCluster(ctx context.Context, serverURL, template string) (*cluster, erro
 	return c, nil
 }
 
-// prepare drops the leftovers of killed runs and creates the template database, unless another process has
-// created it (StartSharedServer).
+// prepare drops the leftovers of killed runs, and creates the template database unless another process has
+// (StartSharedServer).
 func (c *cluster) prepare(ctx context.Context, template string) error {
 	if err := c.dropLeftovers(ctx); err != nil {
 		return fmt.Errorf("remove old test databases: %w", err)
@@ -92,8 +91,8 @@ func (c *cluster) prepare(ctx context.Context, template string) error {
 	return nil
 }
 
-// dropLeftovers drops the test databases of runs that were killed hours ago. Only a server that the environment
-// names has such databases.
+// dropLeftovers drops the test databases of runs killed hours ago, which only a server named by the environment
+// has.
 func (c *cluster) dropLeftovers(ctx context.Context) error {
 	rows, err := c.admin.Query(ctx, `SELECT datname FROM pg_database WHERE starts_with(datname, $1)`, prefix)
 	if err != nil {
@@ -115,7 +114,7 @@ func (c *cluster) dropLeftovers(ctx context.Context) error {
 	return nil
 }
 
-// freshName returns a name for a test database that is unique among the processes that share the Postgres server.
+// freshName returns a test database's name that is unique among the processes of a server.
 func (c *cluster) freshName(kind string) string {
 	name := prefix + strconv.FormatInt(time.Now().Unix(), 10) + "_" + strings.ToLower(rand.Text()[:16])
 	if kind != "" {
@@ -151,8 +150,8 @@ func (c *cluster) urlOf(database string) string {
 	return u.String()
 }
 
-// close drops the databases that the tests of a binary share, and the template database if this process created
-// it: a Postgres that the environment names keeps running.
+// close drops the shared test databases, and the template database if this process created it: a Postgres that the
+// environment names keeps running.
 func (c *cluster) close(ctx context.Context) (err error) {
 	defer c.admin.Close()
 	for _, name := range c.common {

@@ -1,6 +1,6 @@
 // Package pgtest gives each test a database of its own, with every migration applied.
 //
-//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//	func TestMain(m *testing.M) { pgtest.RunTests(m) }
 //
 //	func TestDeposits_Create_IsFoundAgain(t *testing.T) {
 //		t.Parallel()
@@ -28,21 +28,19 @@ import (
 )
 
 const (
-	// The longest time that the start of a test's Postgres may take, its installation included.
+	// Limit for the start of a test's Postgres, its installation included.
 	startLimit     = 3 * time.Minute
 	cleanupLimit   = 30 * time.Second
 	poolCloseLimit = 5 * time.Second
-	// maxConns is the size of a test's connection pool. It lets a test use several connections on any machine; the
-	// default of pgx is the number of CPUs.
+	// maxConns is the size of a test's connection pool, on any machine; the default of pgx is the number of CPUs.
 	maxConns = 16
 )
 
-// RunTests runs the tests of a package, stops the shared Postgres and exits the process. TestMain calls Main.
+// RunTests runs a package's tests, stops the shared Postgres and exits. TestMain calls it.
 func RunTests(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
-// New returns a connection pool on a fresh, migrated database. At the end of the test the pool is closed and the
-// database is dropped. The URL of the database is pool.Config().ConnString(). A connection that was not released
-// fails the test.
+// New returns a connection pool on a fresh, migrated database, which is dropped at the end of the test. A
+// connection that was not released fails the test.
 func New(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(NewDatabaseURL(t))
@@ -55,14 +53,13 @@ func New(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// ClosePoolAfterTest closes a connection pool when the test ends. A connection that was not released fails the test.
+// ClosePoolAfterTest closes a connection pool after the test, which a connection that was not released fails.
 func ClosePoolAfterTest(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	t.Cleanup(func() { closePool(t, pool, poolCloseLimit) })
 }
 
-// NewDatabaseURL returns the URL of a fresh, migrated database. The database is dropped at the end of the test, even
-// with open connections.
+// NewDatabaseURL returns the URL of a fresh, migrated database, which is dropped at the end of the test.
 func NewDatabaseURL(t testing.TB) string {
 	t.Helper()
 	c := shared(t)
@@ -80,15 +77,14 @@ func NewDatabaseURL(t testing.TB) string {
 	return c.urlOf(name)
 }
 
-// commonDatabases holds the databases that the tests of a binary share, by name.
+// commonDatabases holds the databases that a binary's tests share, by name.
 var commonDatabases = struct {
 	sync.Mutex
 	urls map[string]string
 }{urls: map[string]string{}}
 
-// SharedDatabaseURL returns the URL of a database that the tests of a binary share under a name. The first call
-// creates the database and calls fill with its URL; fill may be nil. The database is dropped after the tests of the
-// binary.
+// SharedDatabaseURL returns the URL of a database that a binary's tests share under a name. The first call creates
+// it and calls fill, which may be nil.
 func SharedDatabaseURL(t testing.TB, name string, fill func(databaseURL string)) string {
 	t.Helper()
 	c, s := shared(t), &commonDatabases
@@ -108,8 +104,7 @@ func SharedDatabaseURL(t testing.TB, name string, fill func(databaseURL string))
 	return s.urls[name]
 }
 
-// StartServer returns a private Postgres server that a test may kill, restart and pause. The database of its URL is
-// migrated. The server stops at the end of the test.
+// StartServer returns a private Postgres with a migrated database, which a test may kill, restart and pause.
 func StartServer(t testing.TB) *backing.Server {
 	t.Helper()
 	server := backing.StartForTest(t, func(ctx context.Context) (*backing.Server, error) {
@@ -120,8 +115,7 @@ func StartServer(t testing.TB) *backing.Server {
 	return server
 }
 
-// StartPrimaryWithStandby returns a private Postgres server with a standby. The database of the server's URL is
-// migrated, and the standby has replicated the migrations. Both stop at the end of the test.
+// StartPrimaryWithStandby returns a private Postgres with a standby, both migrated, until the test ends.
 func StartPrimaryWithStandby(t testing.TB) *backing.PostgresPair {
 	t.Helper()
 	pair := backing.StartForTest(t, func(ctx context.Context) (*backing.PostgresPair, error) {
@@ -133,9 +127,9 @@ func StartPrimaryWithStandby(t testing.TB) *backing.PostgresPair {
 	return pair
 }
 
-// sharedServer starts the Postgres server that all tests of a test binary share, once.
+// sharedServer starts the Postgres that all tests of a binary share.
 var sharedServer = sync.OnceValues(func() (*cluster, error) {
-	// The server is started with a context of its own, since it must outlive the test that happens to start it.
+	// The server must outlive the test that happens to start it, so it has a context of its own.
 	c, end, err := start(context.Background(), 0, "")
 	if err == nil {
 		backing.AtExit(end)
@@ -150,8 +144,7 @@ func shared(t testing.TB) *cluster {
 	return c
 }
 
-// start starts a Postgres server with a migrated template database. With a port of 0 or an empty template, it
-// chooses a free port or a new name.
+// start starts a Postgres with a migrated template database; port 0 and an empty template choose new ones.
 func start(ctx context.Context, port int, template string) (c *cluster, end func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -172,20 +165,19 @@ func start(ctx context.Context, port int, template string) (c *cluster, end func
 	}, nil
 }
 
-// sharedPort and sharedTemplate are the port and the template database that StartSharedServer starts. They are
-// the same in every run, since Go's cache of test results compares the environment variables that a test reads.
+// sharedPort and sharedTemplate are the same in every run, since Go's test cache compares the variables that a
+// test reads.
 const (
 	sharedPort     = 15432
 	sharedTemplate = prefix + "template"
 )
 
-// StartSharedServer starts a Postgres server with a migrated template database for the test binaries of other
-// processes, which find both through the environment variables that StartSharedServer returns. The function end
-// stops the server.
+// StartSharedServer starts a migrated Postgres for the test binaries of other processes, which find it through the
+// returned variables.
 func StartSharedServer(ctx context.Context) (environ []string, end func(), err error) {
 	template := sharedTemplate
 	if os.Getenv(serverEnv) != "" {
-		// The template database gets a new name, since other runs may use the same server.
+		// Other runs may use the same server, so the template database gets a new name.
 		template = ""
 	}
 	c, end, err := start(ctx, sharedPort, template)
@@ -198,8 +190,8 @@ func StartSharedServer(ctx context.Context) (environ []string, end func(), err e
 	}, end, nil
 }
 
-// closePool closes a connection pool, but fails the test if connections are still in use after a time; pool.Close
-// alone would wait without end.
+// closePool closes a connection pool, but fails the test after a time if connections are in use; pool.Close alone
+// would wait without end.
 func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	t.Helper()
 	closed := make(chan struct{})
@@ -214,9 +206,8 @@ func closePool(t testing.TB, pool *pgxpool.Pool, wait time.Duration) {
 	}
 }
 
-// RequireAllColumnsWritten fails the test unless the columns that an INSERT writes, and those that the table fills
-// itself, are together all columns of the table: Postgres silently fills a column that an INSERT omits with its
-// default.
+// RequireAllColumnsWritten fails the test unless an INSERT or the table itself fills each column: Postgres
+// silently fills an omitted column with its default.
 func RequireAllColumnsWritten(t testing.TB, pool *pgxpool.Pool, table string, written []string, byTable ...string) {
 	t.Helper()
 	var names []string

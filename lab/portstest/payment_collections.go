@@ -17,8 +17,7 @@ import (
 
 const debt money.Cents = 50_000
 
-// collections returns the test cases about the collection of captured amounts, which every implementation of
-// paymentports.PaymentProvider must pass.
+// collections are test cases about collecting captured amounts, for every paymentports.PaymentProvider.
 var collections = map[string]func(*testing.T, ProviderUnderTest){
 	"Collect_ChargesTheCardOnce": func(t *testing.T, p ProviderUnderTest) {
 		r := owing(t, p, AcceptedCardNumber)
@@ -156,7 +155,7 @@ var collections = map[string]func(*testing.T, ProviderUnderTest){
 	},
 }
 
-// owing opens and pays a fee with a card, and returns a request to collect a captured amount from the same card.
+// owing pays a fee with a card, and returns a request to collect a captured amount from it.
 func owing(t *testing.T, p ProviderUnderTest, card string) paymentports.CollectRequest {
 	t.Helper()
 	feeID := NewID()
@@ -176,19 +175,17 @@ func requireRefused(t *testing.T, got paymentports.ProviderPayment, want payment
 	require.Regexp(t, `^[a-z_]+$`, got.Failure)
 }
 
-// pageFor returns the request to open a payment page for a captured amount that the tenant owes.
+// pageFor returns the request for the payment page of a captured amount.
 func pageFor(r paymentports.CollectRequest) paymentports.HostedPageRequest {
 	page := request(r.PaymentID)
 	page.DepositID, page.Kind, page.Amount, page.Locale = r.DepositID, deposit.PaymentKindCollection, r.Amount, "en"
 	return page
 }
 
-// busy reports whether an error means that a call may be refused, because another call about the same payment was
-// quicker. true for ErrUnavailable; false for any other result.
+// busy reports whether an error means that another call about the same payment was quicker (ErrUnavailable).
 func busy(err error) bool { return errors.Is(err, fault.ErrUnavailable) }
 
-// refunds returns the test cases about refunds, which every implementation of paymentports.PaymentProvider must
-// pass.
+// refunds are test cases about refunds, for every paymentports.PaymentProvider.
 var refunds = map[string]func(*testing.T, ProviderUnderTest){
 	"Refund_OfAPaidFee_GivesItBackOnce": func(t *testing.T, p ProviderUnderTest) {
 		paid := owing(t, p, AcceptedCardNumber).FeePaymentID

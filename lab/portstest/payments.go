@@ -27,36 +27,33 @@ const (
 	returnURL             = "https://pay.test/checkout/token/return"
 )
 
-// Numbers of test cards that every payment provider under test supports.
+// Test cards that every payment provider under test supports.
 const (
 	AcceptedCardNumber = "4242 4242 4242 4242"
-	// RefusedCardNumber is the number of a card that is refused on the payment page.
+	// RefusedCardNumber is refused on the payment page.
 	RefusedCardNumber = "4000 0000 0000 0002"
-	// LaterRefusedCardNumber pays on the payment page; a later charge without the tenant is refused for now.
+	// LaterRefusedCardNumber pays on the payment page; a later charge without the tenant is refused.
 	LaterRefusedCardNumber = "4000 0000 0000 0341"
-	// ConfirmationNeededCardNumber pays on the payment page; a later charge without the tenant is refused until the tenant
-	// confirms it.
+	// ConfirmationNeededCardNumber pays on the payment page; the tenant must confirm a later charge.
 	ConfirmationNeededCardNumber = "4000 0027 6000 3184"
 )
 
-// ProviderUnderTest is a payment provider under test, with functions that act as the tenant and as the issuer of the
-// card.
+// ProviderUnderTest is a payment provider with functions that act as the tenant and as the card's issuer.
 type ProviderUnderTest struct {
 	Provider paymentports.PaymentProvider
-	// Pay enters a card on the open page of a payment. Without an open page it does nothing.
+	// Pay enters a card on a payment's open page. Without an open page it does nothing.
 	Pay func(t *testing.T, paymentID id.ID, card string)
 	// Mend makes the card that paid a fee good for later charges.
 	Mend func(t *testing.T, feePaymentID id.ID)
-	// Now returns the time of the payment provider's clock; Pass moves the clock ahead.
+	// Now is the time of the payment provider's clock; Pass moves it ahead.
 	Now  func() time.Time
 	Pass func(d time.Duration)
-	// RefusedStaysOpen reports whether a payment page stays open after a refused card. true: the tenant may enter
-	// another card; false: the page is over.
+	// RefusedStaysOpen reports whether a payment page stays open after a refused card.
 	RefusedStaysOpen bool
 }
 
-// RequirePaymentProvider tests an implementation of paymentports.PaymentProvider. The function setup returns a
-// provider, which may already hold payments of other tests.
+// RequirePaymentProvider tests the paymentports.PaymentProvider that setup returns, which may hold payments of
+// other tests.
 func RequirePaymentProvider(t *testing.T, setup func(t *testing.T) ProviderUnderTest) {
 	t.Helper()
 	all := maps.Clone(pages)
@@ -70,7 +67,6 @@ func RequirePaymentProvider(t *testing.T, setup func(t *testing.T) ProviderUnder
 	}
 }
 
-// NewID returns a new UUID v7.
 func NewID() id.ID { return id.ID(uuid.Must(uuid.NewV7())) }
 
 func request(paymentID id.ID) paymentports.HostedPageRequest {
@@ -81,13 +77,13 @@ func request(paymentID id.ID) paymentports.HostedPageRequest {
 	}
 }
 
-// depositOf returns a made-up deposit id that belongs to a payment id.
+// depositOf makes up the deposit id of a payment.
 func depositOf(paymentID id.ID) id.ID {
 	paymentID[0] ^= 1
 	return paymentID
 }
 
-// must calls the payment provider and returns its answer; an error fails the test.
+// must calls the payment provider; an error fails the test.
 func must[R, T any](t *testing.T, call func(context.Context, R) (T, error), r R) T {
 	t.Helper()
 	got, err := call(context.Background(), r)
@@ -95,8 +91,7 @@ func must[R, T any](t *testing.T, call func(context.Context, R) (T, error), r R)
 	return got
 }
 
-// mustAgree makes the same call of the payment provider several times at once, and returns the answer. The test
-// fails if the answers differ.
+// mustAgree makes the same call of the payment provider several times at once. Different answers fail the test.
 func mustAgree[R, T any](t *testing.T, times int, call func(context.Context, R) (T, error), r R) T {
 	t.Helper()
 	answers, errs := make([]T, times), make([]error, times)
@@ -120,8 +115,7 @@ func requireStatus(t *testing.T, p ProviderUnderTest, paymentID id.ID,
 	return got
 }
 
-// pages returns the test cases about the payment pages of tenants, which every implementation of
-// paymentports.PaymentProvider must pass.
+// pages are test cases about tenants' payment pages, for every paymentports.PaymentProvider.
 var pages = map[string]func(*testing.T, ProviderUnderTest){
 	"Open_GivesAPageThatIsOpen_AgainTheSame": func(t *testing.T, p ProviderUnderTest) {
 		paymentID := NewID()
@@ -182,8 +176,7 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 		requireStatus(t, p, paymentID, paymentports.ProviderPaymentSucceeded)
 	},
 	"Close_OfAnUnknownPayment_RulesItOut": func(t *testing.T, p ProviderUnderTest) {
-		// Close the payment first and open its page afterwards, since a delayed request to open a page may arrive
-		// after the payment was closed.
+		// A delayed request to open a payment page may arrive after the payment was closed.
 		paymentID := NewID()
 		status := must(t, p.Provider.ClosePayment, paymentID).Status
 		require.Contains(t, []paymentports.ProviderPaymentStatus{paymentports.ProviderPaymentClosed,
@@ -204,7 +197,7 @@ var pages = map[string]func(*testing.T, ProviderUnderTest){
 				p.Pay(t, paymentID, RefusedCardNumber)
 				p.Pass(10 * time.Minute)
 			}
-			// Cut the time to whole seconds, since a payment provider may report times without fractions.
+			// A payment provider may report times without fractions of a second.
 			before := p.Now().Truncate(time.Second)
 			p.Pay(t, paymentID, AcceptedCardNumber)
 			after := p.Now()

@@ -2,20 +2,19 @@ package procs
 
 import "sync"
 
-// OutputBuffer stores output in memory; several goroutines may write and read it. The zero value stores all output.
+// OutputBuffer stores output of several goroutines. The zero value stores all of it.
 type OutputBuffer struct {
-	// The number of bytes at the end of the output that are always kept (up to twice as many may be); 0: all output
-	// is kept.
+	// The bytes at the end of the output that are always kept, up to twice as many; 0: all output.
 	Max int
 
 	mu   sync.Mutex
 	text []byte
 }
 
-// tailSize is the number of bytes at the end of a child process's output that are kept.
+// tailSize is how many bytes at the end of a child process's output are kept.
 const tailSize = 64 << 10
 
-// Write appends to the buffer, and drops the oldest bytes if there are more than twice Max.
+// Write drops the oldest output if there is more than twice Max.
 func (b *OutputBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -26,7 +25,6 @@ func (b *OutputBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the output in the buffer.
 func (b *OutputBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

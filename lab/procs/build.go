@@ -8,29 +8,27 @@ import (
 	"strings"
 )
 
-// BuildOptions holds options with which commands of this repository are compiled.
 type BuildOptions struct {
 	Tags []string
-	// true: the commands are compiled with the race detector, which needs a C compiler; false: without.
+	// Whether the race detector is compiled in, which needs a C compiler.
 	Race  bool
-	Stamp string // Linker flags that stamp the binary with its version.
+	Stamp string // Linker flags that stamp a version.
 
-	// A JSON file that replaces source files, as for go build -overlay.
+	// JSON file that replaces source files, as for go build -overlay.
 	Overlay string
 }
 
-// CompileTo compiles commands of this module, such as "cmd/dispatcher", to the path out. If out ends with a path
-// separator, it is a directory.
+// CompileTo compiles commands, such as "cmd/dispatcher", to the path out, a directory if it ends with a separator.
 func (b BuildOptions) CompileTo(ctx context.Context, out string, commands ...string) error {
 	PreventTestCaching()
-	// The binary has no debug information, which costs a quarter of the linker's time.
+	// Debug information would cost a quarter of the linker's time.
 	args := []string{"build", "-ldflags=-s -w " + b.Stamp, "-o", out}
 	env := append(os.Environ(), "CGO_ENABLED=0")
 	if len(b.Tags) > 0 {
 		args = append(args, "-tags", strings.Join(b.Tags, ","))
 	}
 	if b.Race {
-		// CGO_ENABLED=1 stands last in the environment, where it replaces an earlier value.
+		// CGO_ENABLED=1 stands last, where it replaces an earlier value.
 		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
 	}
 	if b.Overlay != "" {

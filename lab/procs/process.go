@@ -1,5 +1,5 @@
-// Package procs compiles commands of this repository and runs them as child processes, for programs and tests that
-// measure or disturb the service from outside.
+// Package procs compiles commands of this repository and runs them as child processes, for tools and tests that
+// act from outside.
 package procs
 
 import (
@@ -15,21 +15,20 @@ import (
 	"time"
 )
 
-// ProcessSpec describes a child process to start: program, arguments, environment and output.
 type ProcessSpec struct {
-	Name string // The name by which error messages mention the process.
+	Name string // The process's name in error messages.
 	Path string
 	Args []string
 	Env  []string
-	Log  io.Writer // A writer that gets the process's output besides the log; nil: only the log gets it.
-	// A writer that gets the standard output instead of the log; nil: the log gets it.
+	Log  io.Writer // A writer that gets the process's output besides the log; nil: none.
+	// A writer that gets the standard output instead of the log; nil: the log.
 	Stdout io.Writer
-	// true: the process is a store, such as PgBouncer, whose settings all come from the test, so Go may cache the
-	// test's result; false: Go must not.
+	// Whether the process is a store, such as PgBouncer, with settings from the test only, so that Go may cache the
+	// test's result.
 	Store bool
 }
 
-// Process is a child process. On Linux it ends with the process that started it, even after SIGKILL.
+// Process is a child process. On Linux it ends with its starter, even after SIGKILL.
 type Process struct {
 	Name  string
 	cmd   *exec.Cmd
@@ -38,7 +37,6 @@ type Process struct {
 	done  <-chan struct{}
 }
 
-// Start starts a child process whose output is kept in its log.
 func Start(s ProcessSpec) (*Process, error) {
 	if !s.Store {
 		PreventTestCaching()
@@ -54,7 +52,7 @@ func Start(s ProcessSpec) (*Process, error) {
 	if s.Stdout != nil {
 		p.cmd.Stdout = s.Stdout
 	}
-	// Start the child in a process group of its own, so that Ctrl-C does not reach it.
+	// A process group of its own keeps Ctrl-C from the child.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -63,8 +61,8 @@ func Start(s ProcessSpec) (*Process, error) {
 	return p.tie(syscall.SIGKILL)
 }
 
-// StartWithDeathSignal starts a command as a child process. The kernel sends it the signal onDeath when this process
-// ends in any way; only Linux has such a signal. The Process has no log, and gets no input.
+// StartWithDeathSignal starts a child process without a log or input. On Linux the kernel sends it onDeath when
+// this process ends.
 func StartWithDeathSignal(name string, cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
 	return (&Process{Name: name, cmd: cmd}).tie(onDeath)
 }
@@ -74,14 +72,13 @@ func (p *Process) tie(onDeath syscall.Signal) (*Process, error) {
 	started, ended := make(chan error), make(chan struct{})
 	p.done = ended
 	go func() {
-		// The thread that starts the child is locked while the child runs, because the kernel sends the signal when that
-		// thread ends.
+		// The kernel sends the signal when the thread that started the child ends, so that thread stays locked.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			// The error is ignored: the exit code is read from ProcessState.
+			// The exit code is read from ProcessState, not from this error.
 			_ = p.cmd.Wait()
 			close(ended)
 		}
@@ -92,14 +89,12 @@ func (p *Process) tie(onDeath syscall.Signal) (*Process, error) {
 	return p, nil
 }
 
-// Pid returns the id of the child process, also after its end.
+// Pid returns the child's process id, also after its end.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Done returns a channel that is closed after the child process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Running reports whether the child process runs. true: it has not ended; false: it has ended, or the Process is
-// nil and was never started.
+// Running reports whether the child process runs; a nil Process does not.
 func (p *Process) Running() bool {
 	if p == nil {
 		return false
@@ -112,22 +107,20 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Signal sends a signal to the child process. After the end of the process it does nothing.
+// Signal sends a signal to the child process; after its end it does nothing.
 func (p *Process) Signal(sig syscall.Signal) { _ = p.cmd.Process.Signal(sig) }
 
-// WriteLine writes a line to the child process's standard input. It blocks when the process does not read and the pipe
-// is full.
+// WriteLine writes a line to the child's standard input. It blocks while the pipe is full.
 func (p *Process) WriteLine(line string) { _, _ = io.WriteString(p.stdin, line+"\n") }
 
-// Kill ends the child process with SIGKILL, as a crash does, and waits for its end.
+// Kill ends the child process with SIGKILL, and waits for its end.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
 
-// Stop ends the child process with SIGTERM and waits for its end. If it still runs after grace, it is killed.
-//
-// Stop returns an error after a kill and for every exit code other than 0.
+// Stop ends the child process with SIGTERM, or with SIGKILL after grace. A kill and every exit code other than 0
+// are errors.
 func (p *Process) Stop(grace time.Duration) error {
 	p.Signal(syscall.SIGTERM)
 	p.Signal(syscall.SIGCONT)
@@ -143,7 +136,7 @@ func (p *Process) Stop(grace time.Duration) error {
 	return nil
 }
 
-// Killed reports whether the child process was ended by SIGKILL. false: it runs, or ended in another way.
+// Killed reports whether SIGKILL ended the child process.
 func (p *Process) Killed() bool {
 	if p.Running() {
 		return false
@@ -152,10 +145,9 @@ func (p *Process) Killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// ExitCode returns the exit code of a child process that has ended.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// DescribeEnd returns a text that describes how the child process ended, or "running".
+// DescribeEnd describes how the child process ended, or returns "running".
 func (p *Process) DescribeEnd() string {
 	if p.Running() {
 		return "running"
@@ -163,12 +155,10 @@ func (p *Process) DescribeEnd() string {
 	return p.cmd.ProcessState.String()
 }
 
-// OutputTail returns the last part of the child process's output.
 func (p *Process) OutputTail() string { return p.log.String() }
 
-// AwaitHTTPOK polls a URL of the child process until the response is 200.
-//
-// Returns an error when the process or ctx ends first.
+// AwaitHTTPOK polls a URL of the child process until the response is 200. The end of the process or of ctx is an
+// error.
 func (p *Process) AwaitHTTPOK(ctx context.Context, url string) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	return p.AwaitCondition(ctx, func() error {
@@ -188,8 +178,8 @@ func (p *Process) AwaitHTTPOK(ctx context.Context, url string) error {
 	})
 }
 
-// AwaitCondition calls ask again and again until its error is nil, the child process ends or ctx ends. Its error holds
-// the last part of the process's output.
+// AwaitCondition calls ask until its error is nil. The end of the child process or of ctx is an error with the
+// last part of the output.
 func (p *Process) AwaitCondition(ctx context.Context, ask func() error) error {
 	err := AwaitCondition(ctx, p.done, ask)
 	switch {
@@ -201,13 +191,11 @@ func (p *Process) AwaitCondition(ctx context.Context, ask func() error) error {
 	return nil
 }
 
-// ErrProcessEnded is the error of a wait that ends because the child process has ended.
+// ErrProcessEnded ends a wait because the child process has ended.
 var ErrProcessEnded = errors.New("the process has ended")
 
-// AwaitCondition calls ask again and again until its error is nil, ctx ends, or the channel ended is closed; that
-// channel may be nil.
-//
-// The error after the end of ctx includes the last error of ask, which says what was missing.
+// AwaitCondition calls ask until its error is nil, ctx ends, or ended (may be nil) is closed. The error after the
+// end of ctx includes the last one of ask.
 func AwaitCondition(ctx context.Context, ended <-chan struct{}, ask func() error) error {
 	const every = 20 * time.Millisecond
 	var last error
@@ -229,13 +217,12 @@ func AwaitCondition(ctx context.Context, ended <-chan struct{}, ask func() error
 	}
 }
 
-// CommandResult holds the exit code and the output of a command that has ended.
 type CommandResult struct {
 	Code           int
 	Stdout, Stderr string
 }
 
-// Run runs a command to its end and returns its output. An exit code other than 0 is not an error.
+// Run runs a command and returns its output. An exit code other than 0 is no error.
 func Run(ctx context.Context, s ProcessSpec) (e CommandResult, err error) {
 	PreventTestCaching()
 	var out, errs bytes.Buffer
@@ -248,7 +235,7 @@ func Run(ctx context.Context, s ProcessSpec) (e CommandResult, err error) {
 	return CommandResult{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, err
 }
 
-// RunForOutput runs a command to its end and returns its standard output. An exit code other than 0 is an error.
+// RunForOutput runs a command and returns its standard output. An exit code other than 0 is an error.
 func RunForOutput(ctx context.Context, s ProcessSpec) (string, error) {
 	e, err := Run(ctx, s)
 	if err == nil && e.Code != 0 {

@@ -12,16 +12,13 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// PreventTestCaching keeps Go's test cache from reusing the result of the running test binary. The cache compares
-// the files and variables that a test reads itself, but not those that a command reads. All functions of this
-// package that start a command call PreventTestCaching.
-//
-// Go caches no result of a test that looked at a file of its module which is as new as the test's end, since the
-// file might have changed meanwhile. PreventTestCaching therefore looks at a file with a time in the future.
+// PreventTestCaching keeps Go from caching the result of the running test, since the cache does not see what
+// commands read. It looks at a file with a future time: Go caches no result of a test that saw a file as new as
+// the test's end.
 func PreventTestCaching() {
 	folder := FindFolderAbove("go.mod")
 	if folder == "" {
-		// Without a go.mod above the working directory, the test belongs to no module whose results Go caches.
+		// Without a go.mod above, Go caches no results of the test.
 		return
 	}
 	local := filepath.Join(folder, ".local")
@@ -35,14 +32,13 @@ func PreventTestCaching() {
 	_, _ = os.Stat(file)
 }
 
-// Command returns an exec.Cmd for a test, and keeps Go from caching the test's result.
+// Command returns an exec.Cmd, and keeps Go from caching the test's result.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	PreventTestCaching()
 	return exec.CommandContext(ctx, name, args...) //nolint:gosec // the commands are those of tests
 }
 
-// FindFolderAbove returns the nearest folder that contains a file, from the working directory upwards; "" if there is
-// none.
+// FindFolderAbove returns the nearest folder with a file, from the working directory upwards; "": none.
 func FindFolderAbove(file string) string {
 	folder, err := os.Getwd()
 	for err == nil {
@@ -57,16 +53,15 @@ func FindFolderAbove(file string) string {
 	return ""
 }
 
-// EnsureDebianPackages installs the Debian packages that provide some programs, such as "chromium", unless the
-// machine has them. scripts/ensure-debian.sh lists the names of the programs.
+// EnsureDebianPackages installs the Debian packages of missing programs, whose names are in
+// scripts/ensure-debian.sh.
 func EnsureDebianPackages(needs ...string) error {
 	const script = "scripts/ensure-debian.sh"
 	cmd := exec.Command(filepath.Join(FindFolderAbove(script), script), needs...) //nolint:gosec,noctx // it ends by itself
 	if !isatty.IsTerminal(os.Stdin.Fd()) {
-		// sudo must not ask for a password: without a terminal nobody can type one.
+		// Without a terminal nobody can type a password for sudo.
 		cmd.Env = append(os.Environ(), "SUDO=sudo -n")
-		// The installation runs in a process group of its own, so that Ctrl-C does not interrupt the package
-		// manager.
+		// A process group of its own keeps Ctrl-C from the package manager.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
 	if said, err := cmd.CombinedOutput(); err != nil {

@@ -22,45 +22,41 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// TestGroup is a group of rarely run tests with the same subject.
+// TestGroup is a group of rarely run tests with one subject.
 type TestGroup struct {
 	Name string
-	// The files and folders that the group tests, from the repository's root; "*" stands for any name.
+	// The tested files and folders, from the repository's root; "*" is any name.
 	Paths []string
-	// The programs that scripts/ensure-debian.sh must install for the tests.
+	// Programs that scripts/ensure-debian.sh must install for the tests.
 	Needs []string
 }
 
-// The groups of tests that run only when the files that they test have changed.
+// Tests of these groups run only when the files that they test have changed.
 var (
-	// LibraryTests are the tests of the partners' libraries in other languages than Go, with their frameworks and
-	// their pages.
+	// LibraryTests test the partners' libraries in other languages than Go.
 	LibraryTests = TestGroup{"libraries", []string{"sdk", "lab/sdk", "adapters/http/partnerapi/openapi.yaml",
 		"docs/guides/*.md"}, []string{"php", "node", "npm", "python", "curl"}}
-	// DocumentTests are the tests of the commands that documents show, and the printed tours of the sandbox.
+	// DocumentTests test the commands that documents show, and the sandbox's tours.
 	DocumentTests = TestGroup{"documents", []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "Makefile", "docs",
 		"scripts",
 		"cmd", "process/admin", "lab/e2e/docs*_test.go", "lab/e2e/tour_test.go", "lab/e2e/sandbox_test.go", "lab/stripetest"},
 		[]string{"curl", "pg_dump", "php", "node", "python"}}
-	// MonitoringTests are the tests of the files that Prometheus and Grafana read.
+	// MonitoringTests test the files of Prometheus and Grafana.
 	MonitoringTests = TestGroup{"monitoring", []string{"deployments/prometheus", "deployments/prometheus.yml",
 		"deployments/grafana",
 		"adapters/metrics", "adapters/http/ops", "lab/e2e/monitoring*_test.go"}, []string{"prometheus"}}
-	// PageTests are the tests of how pages look in both colour schemes and languages, on a phone and a desktop. How
-	// pages behave in a browser is always tested.
+	// PageTests test how pages look. How pages behave in a browser is always tested.
 	PageTests = TestGroup{"pages", []string{"adapters/http", "lab/browsertest"}, []string{"chromium"}}
-	// DeploymentTests are the tests of the files from which operators of the service start its processes.
+	// DeploymentTests test the files with which operators start the processes.
 	DeploymentTests = TestGroup{"deployments", []string{"deployments/compose.yaml", "deployments/systemd",
 		"process/config"},
 		[]string{"docker-compose", "systemd-analyze"}}
 )
 
-// MustRun reports whether a test of a group must run. true: it must, and what it needs is installed; false: nothing
-// that it tests has changed.
+// MustRun reports whether a group's test must run, and then installs what it needs.
 func MustRun(t *testing.T, g TestGroup) bool {
 	t.Helper()
-	// Prevent Go from caching the test's result, since the cache does not notice a change of the files that git
-	// reads.
+	// Go's test cache does not notice a change of the files that git reads.
 	procs.PreventTestCaching()
 	if !g.due(docstest.RepositoryRoot()) {
 		t.Logf("nothing has changed that this test tests (CI=true runs it; group %s)", g.Name)
@@ -74,12 +70,11 @@ func MustRun(t *testing.T, g TestGroup) bool {
 	return true
 }
 
-// For each group of tests, by name, a func() error that installs the group's programs once.
+// Functions that install the programs of a group of tests once, by its name.
 var installed sync.Map
 
-// due reports whether the tests of a group must run. true: CI=true, or their files have changed since the branch
-// that the checkout follows (or since the last commit, if it follows none). false: nothing has changed, or there
-// is no git repository.
+// due reports whether CI=true or a group's files differ from the branch that the checkout follows, or from the
+// last commit if it follows none. Without a git repository it returns false.
 func (g TestGroup) due(root string) bool {
 	if os.Getenv("CI") == "true" {
 		return true

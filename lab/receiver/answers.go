@@ -11,12 +11,10 @@ import (
 	"partnerdeposits/lab/hostiletest"
 )
 
-// Responder is a function that answers a webhook's request. taken: true if the answer was a complete 2xx; false
-// otherwise.
+// Responder answers a webhook's request. taken reports whether the answer was a complete 2xx.
 type Responder func(w http.ResponseWriter, r *http.Request) (taken bool)
 
-// RespondStatus returns a Responder, which answers a webhook with a status code, headers (names and values in
-// turn), and an empty body.
+// RespondStatus answers a webhook with a status code, headers (names and values in turn) and an empty body.
 func RespondStatus(code int, headers ...string) Responder {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		for pair := range slices.Chunk(headers, 2) {
@@ -27,10 +25,9 @@ func RespondStatus(code int, headers ...string) Responder {
 	}
 }
 
-// RespondOK answers a webhook with 200.
 var RespondOK = RespondStatus(http.StatusOK)
 
-// RespondRefusal returns a Responder that refuses a webhook with 400 and the reason as the body.
+// RespondRefusal refuses a webhook with 400 and the reason as the body.
 func RespondRefusal(why string) Responder {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, why, http.StatusBadRequest)
@@ -38,8 +35,7 @@ func RespondRefusal(why string) Responder {
 	}
 }
 
-// RespondAfter returns a Responder that waits for a time and then answers a webhook as another Responder does. If
-// the sender closes the connection first, there is no answer.
+// RespondAfter waits, and then answers a webhook as answer does, unless the sender closes the connection first.
 func RespondAfter(wait time.Duration, answer Responder) Responder {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		select {
@@ -51,24 +47,22 @@ func RespondAfter(wait time.Duration, answer Responder) Responder {
 	}
 }
 
-// LeaveUnanswered leaves a webhook without an answer until its sender closes the connection, or for a minute.
+// LeaveUnanswered keeps a webhook waiting until its sender closes the connection, or for a minute.
 var LeaveUnanswered = RespondAfter(time.Minute, func(http.ResponseWriter, *http.Request) bool { return false })
 
-// Hostile answers to a webhook, which break the rules of HTTP or of TCP.
+// Hostile answers to a webhook break the rules of HTTP or TCP.
 var (
 	RespondConnectionReset = onConn("", false, hostiletest.ResetConnection)
 	RespondEndlessHeaders  = onConn("HTTP/1.1 200 OK\r\n", false,
 		hostiletest.EndlessHandler("X-Filler: "+strings.Repeat("x", 1000)+"\r\n"))
-	// RespondEndlessBody answers a webhook with an endless body.
 	RespondEndlessBody = onConn(endless, true, hostiletest.EndlessHandler("flood "))
-	// RespondTrickle answers a webhook with a body of one byte at a time, for longer than a sender should read.
+	// RespondTrickle answers a webhook with one byte at a time, longer than a sender should read.
 	RespondTrickle = onConn(endless, true, hostiletest.TrickleHandler("."))
 )
 
 const endless = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
 
-// onConn returns a Responder that takes over the TCP connection of a webhook, writes head, and then runs the
-// given function for ten seconds at most.
+// onConn takes over the TCP connection of a webhook, writes head, and runs then for ten seconds at most.
 func onConn(head string, taken bool, then func(net.Conn)) Responder {
 	const longest = 10 * time.Second
 	return func(w http.ResponseWriter, _ *http.Request) bool {

@@ -6,32 +6,30 @@ import (
 	"time"
 )
 
-// SigningSecrets holds the signing secrets that webhooks of an endpoint may be signed with, during rotations too.
+// SigningSecrets holds the secrets that may sign an endpoint's webhooks, during rotations too.
 type SigningSecrets struct {
 	mu  sync.Mutex
 	all []signingKey
 }
 
 type signingKey struct {
-	// The signing secret; "" while a request to replace the secret is unanswered.
+	// The signing secret; "" while its replacement is unanswered.
 	secret string
-	// Time of the answer to the request that replaced the secret; zero: the secret is the current one.
+	// Time of the answer that replaced the secret; zero: it is the current one.
 	until time.Time
 }
 
-// LateArrivalWindow is how long a webhook that was sent before a rotation or a deletion may still arrive after the
-// answer to it.
+// LateArrivalWindow is how long a webhook from before a rotation or a deletion may still arrive.
 const LateArrivalWindow = 3 * time.Second
 
-// BeginRotation records that a rotation of the signing secret has begun: a secret that is not known yet may sign from
-// now on.
+// BeginRotation records that a signing secret not yet known may sign from now on.
 func (k *SigningSecrets) BeginRotation() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all = append(k.all, signingKey{})
 }
 
-// RecordNewSecret records the new signing secret and the time at which the rotation was answered.
+// RecordNewSecret records a new signing secret, and when its rotation was answered.
 func (k *SigningSecrets) RecordNewSecret(secret string, at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -42,8 +40,8 @@ func (k *SigningSecrets) RecordNewSecret(secret string, at time.Time) {
 	}
 }
 
-// VerifyWebhook verifies a webhook's signature with each secret that may sign at its time of arrival. Returns ""
-// for a valid webhook, and also while a rotation is under way whose new secret is not known.
+// VerifyWebhook tries each secret that may sign at the webhook's arrival. It returns "" for a valid webhook, and
+// while a new secret is unknown.
 func (k *SigningSecrets) VerifyWebhook(w Webhook) RejectReason {
 	k.mu.Lock()
 	keys := slices.Clone(k.all)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// WebhookPath, SecretPath and ThanksPath are the URL paths that the demo receiver serves.
+// URL paths of the demo receiver.
 const (
 	WebhookPath = "/webhooks"
 	SecretPath  = "/secret" //nolint:gosec // a path, no secret
@@ -24,19 +24,17 @@ const (
 const (
 	maxBody   = 1 << 20
 	maxSecret = 256
-	// rememberAtMost is the most hashes of webhook bodies that are kept to recognise duplicates; a real receiver
-	// keeps them in its database.
+	// rememberAtMost bounds the hashes that recognise duplicate webhooks; a real receiver keeps them in its database.
 	rememberAtMost = 100_000
-	// lookupTimeout is the time limit for reading a captured amount from the API, shorter than the 10 seconds that
-	// the sender of webhooks waits.
+	// lookupTimeout for reading a captured amount is below the 10 seconds that the sender of webhooks waits.
 	lookupTimeout = 3 * time.Second
 )
 
-// CapturedAmountLookup is a function that reads the captured amount of a deposit, in cents, from the API. The payload
-// of deposit.captured has the amount of the whole deposit only (service.md, "Payload, deposit events").
+// CapturedAmountLookup reads a deposit's captured amount in cents: the payload of deposit.captured has the whole
+// amount only (service.md, "Payload, deposit events").
 type CapturedAmountLookup func(ctx context.Context, depositID string) (cents int64, err error)
 
-// Receiver is a demo receiver of webhooks, which prints each verified webhook.
+// Receiver is a demo that prints each verified webhook.
 type Receiver struct {
 	secret atomic.Pointer[string]
 	lookup atomic.Pointer[CapturedAmountLookup]
@@ -46,22 +44,20 @@ type Receiver struct {
 	seen map[string]bool
 }
 
-// New returns a demo receiver that prints webhooks to out. Until SetSecret is called, it refuses every webhook.
+// New returns a demo receiver that prints to out. Until SetSecret it refuses every webhook.
 func New(out io.Writer) *Receiver {
 	r := &Receiver{out: out, seen: map[string]bool{}}
 	r.SetSecret("")
 	return r
 }
 
-// SetSecret sets the secret with which webhooks are verified. It must be called after the subscription is created
-// and after each rotation.
+// SetSecret sets the secret that verifies webhooks, after the subscription's creation and each rotation.
 func (r *Receiver) SetSecret(secret string) { r.secret.Store(&secret) }
 
-// SetCapturedAmountLookup sets the function that reads captured amounts, so that the receiver prints them.
+// SetCapturedAmountLookup makes the receiver print captured amounts.
 func (r *Receiver) SetCapturedAmountLookup(lookup CapturedAmountLookup) { r.lookup.Store(&lookup) }
 
-// Handler returns an HTTP handler for POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants'
-// return URL.
+// Handler serves POST /webhooks and, for the demo, PUT /secret and GET /thanks, the tenants' return URL.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST "+WebhookPath, WebhookHandler(r.receive))
@@ -70,8 +66,8 @@ func (r *Receiver) Handler() http.Handler {
 	return mux
 }
 
-// learn handles PUT /secret, which sets a new signing secret, so that the demo goes on after the secret was
-// replaced. A real receiver has the secret in its configuration.
+// learn handles PUT /secret, which sets a new signing secret in the demo. A real receiver has it in its
+// configuration.
 func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 	secret, err := io.ReadAll(io.LimitReader(request.Body, maxSecret))
 	if err != nil || !strings.HasPrefix(string(secret), "svc_whsec_") {
@@ -83,12 +79,12 @@ func (r *Receiver) learn(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// thank serves the partner's page to which tenants return from the checkout (returnUrl). Its query informs the
-// tenant only; partners rely on the webhook.
+// thank serves the partner's page to which tenants return (returnUrl). Partners rely on the webhook, not on its
+// query.
 func thank(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	q := request.URL.Query()
-	// The error is ignored: it only means that the tenant has closed the connection.
+	// A failed write only means that the tenant has closed the connection.
 	fmt.Fprintf(w, "Back at the partner.\n\ndepositId      %q\ndepositStatus  %q\n", q.Get("depositId"),
 		q.Get("depositStatus"))
 }
@@ -99,7 +95,7 @@ func (r *Receiver) receive(w Webhook) (Responder, func(bool)) {
 		r.print("✘ %s refused with 400: %s\n", at, reason)
 		return RespondRefusal(string(reason)), nil
 	}
-	// Recognise duplicates by the hash of the body: all attempts of a delivery have the same body.
+	// All attempts of a delivery have the same body, so its hash recognises duplicates.
 	key := fmt.Sprintf("%x", sha256.Sum256(w.Body))
 	r.mu.Lock()
 	if len(r.seen) >= rememberAtMost {
@@ -119,11 +115,11 @@ func (r *Receiver) receive(w Webhook) (Responder, func(bool)) {
 func (r *Receiver) print(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// The error is ignored: it only means that the terminal is gone.
+	// A failed write only means that the terminal is gone.
 	fmt.Fprintf(r.out, format, args...)
 }
 
-// payload holds the fields of a webhook's body that the receiver prints in its summary line.
+// payload holds the webhook fields of the summary line.
 type payload struct {
 	Event string
 	Data  struct {
@@ -133,7 +129,7 @@ type payload struct {
 	}
 }
 
-// describe returns a summary line of a webhook, followed by its whole body, indented.
+// describe returns a webhook's summary line and its whole body, indented.
 func (r *Receiver) describe(ctx context.Context, raw []byte) string {
 	var b payload
 	var pretty bytes.Buffer
@@ -149,8 +145,7 @@ func (r *Receiver) describe(ctx context.Context, raw []byte) string {
 	return line + "\n    " + pretty.String()
 }
 
-// amount returns the deposit's amount as text. For deposit.captured the captured part comes first, if it can be
-// read from the API.
+// amount returns the deposit's amount as text; for deposit.captured the captured part comes first.
 func (r *Receiver) amount(ctx context.Context, b payload) string {
 	amount := euros(b.Data.AmountCents)
 	if b.Event != "deposit.captured" {

@@ -1,7 +1,6 @@
-// Package receiver is a partner's webhook endpoint that follows the rules for receivers (service.md, "Webhook
-// receiver"). The receiver checks the signature over the raw body before parsing, refuses old timestamps, answers 400
-// to both, and then recognises duplicates by the hash of the body. `make run` runs this receiver as a demo; partners
-// may copy it.
+// Package receiver is a partner's webhook endpoint that follows the rules for receivers
+// (service.md, "Webhook receiver"): it checks the signature over the raw body, refuses old timestamps, and
+// recognises duplicates. `make run` uses it as a demo; partners may copy it.
 package receiver
 
 import (
@@ -13,22 +12,22 @@ import (
 	"time"
 )
 
-// TimestampTolerance is the largest difference between a webhook's timestamp and the receiver's clock
+// TimestampTolerance bounds the difference between a webhook's timestamp and the receiver's clock
 // (service.md, "Webhook signature").
 const TimestampTolerance = 300 * time.Second
 
-// RejectReason says why a webhook is refused, such as a wrong signature; "" for a valid webhook.
+// RejectReason says why a webhook is refused; "" for a valid one.
 type RejectReason string
 
-// The reasons for refusing a webhook. Only "expired" is prescribed (service.md, "Webhook receiver").
+// Reasons for refusing a webhook, of which only "expired" is prescribed (service.md, "Webhook receiver").
 const (
 	RejectMissingSignature  RejectReason = "missing_signature"
 	RejectExpiredTimestamp  RejectReason = "expired"
 	RejectSignatureMismatch RejectReason = "signature_mismatch"
 )
 
-// VerifySignature checks a webhook's headers X-Svc-Signature and X-Svc-Timestamp against its raw body. Returns ""
-// for a valid webhook, else the reason for refusing it.
+// VerifySignature checks X-Svc-Signature and X-Svc-Timestamp against the raw body of a webhook. It returns "" for
+// a valid webhook, else the reason for refusing it.
 func VerifySignature(secret, signature, timestamp string, rawBody []byte, now time.Time) RejectReason {
 	given, ok := strings.CutPrefix(signature, "sha256=")
 	if !ok || timestamp == "" {
@@ -38,7 +37,7 @@ func VerifySignature(secret, signature, timestamp string, rawBody []byte, now ti
 	mac.Write([]byte(timestamp + "."))
 	mac.Write(rawBody)
 	digest, err := hex.DecodeString(given)
-	// Compare the signatures in constant time, so that the time of the answer reveals nothing about the right one.
+	// In constant time, a comparison reveals nothing about the right signature.
 	if err != nil || secret == "" || !hmac.Equal(digest, mac.Sum(nil)) {
 		return RejectSignatureMismatch
 	}

@@ -16,21 +16,20 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// NewClientAsCloser returns a client on an empty Redis database as an io.Closer, for the field Redis of
-// servicetest.Setup. So its callers need not link the library go-redis.
+// NewClientAsCloser returns a client on an empty Redis database as an io.Closer, so that callers need not link
+// go-redis.
 func NewClientAsCloser(t testing.TB) io.Closer {
 	t.Helper()
 	return New(t)
 }
 
-// NewLimiterAndCache returns the rate limiter and the idempotency cache of the services on a Redis. client is a
-// redis.UniversalClient, or nil for an unreachable Redis. The parameter does not have the client's own type,
-// whose hundreds of methods would be compiled into every caller.
+// NewLimiterAndCache returns the services' rate limiter and idempotency cache. client is a redis.UniversalClient,
+// whose methods would be compiled into every caller, or nil for an unreachable Redis.
 func NewLimiterAndCache(t testing.TB, client io.Closer, patience time.Duration, cipher *secrets.Cipher,
 	log *slog.Logger) (ports.Limiter, ports.IdempotencyCache) {
 	t.Helper()
 	open, ok := client.(goredis.UniversalClient)
-	// Without a Redis, its connections are refused. The services work without Redis, only more slowly.
+	// Without a Redis, connections are refused, and the services work more slowly.
 	if !ok {
 		open = goredis.NewClient(&goredis.Options{
 			MaxRetries: -1, DialerRetries: 1,

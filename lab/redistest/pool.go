@@ -14,26 +14,24 @@ import (
 )
 
 const (
-	// leaseKey, followed by a database number, is the key in database 0 that marks a Redis database as in use: test
-	// binaries that run in parallel share a server that the environment names.
+	// leaseKey, followed by its number, marks a Redis database as in use by one of several parallel test binaries.
 	leaseKey = "redistest:lease:"
-	// leaseFor is how long a test binary leases a Redis database. It exceeds go test's own limit of ten minutes;
-	// after a killed run the lease expires.
+	// leaseFor exceeds go test's limit of ten minutes. After a killed run the lease of a Redis database expires.
 	leaseFor = 11 * time.Minute
-	// fewest is the number of databases that is assumed if the Redis server does not report its number.
+	// fewest databases are assumed if the Redis server does not report their number.
 	fewest = 16
 )
 
-// pool leases the numbered databases of a Redis server to tests. Database 0 holds the leases.
+// pool leases the numbered databases of a Redis server to tests; database 0 holds the leases.
 type pool struct {
 	base    *url.URL
 	options *redis.Options
 	leases  *redis.Client
-	last    int // The highest number of a database on the Redis server.
-	// The value that this process stores in its leases of Redis databases.
+	last    int // The highest database number of the Redis server.
+	// This process's value in its leases of Redis databases.
 	holder string
-	// searched counts the numbered databases of Redis that were tried for a test. The next search starts after them,
-	// so that a database which a test returned is reused as late as possible.
+	// searched counts the Redis databases that were tried. The next search starts after them, so that a returned
+	// database is reused late.
 	searched atomic.Int64
 }
 
@@ -42,14 +40,14 @@ func newPool(ctx context.Context, redisURL string) (*pool, error) {
 	if err != nil {
 		return nil, errors.New("the Redis URL does not parse")
 	}
-	// The error is ignored: redis.ParseURL has already accepted the URL.
+	// redis.ParseURL has already accepted the URL.
 	base, _ := url.Parse(redisURL)
 	p := &pool{base: base, options: options, holder: rand.Text(), last: fewest - 1}
 	p.leases = p.client(0)
 	if err := p.leases.Ping(ctx).Err(); err != nil {
 		return nil, errors.Join(err, p.leases.Close())
 	}
-	// A hosted Redis may refuse CONFIG; then the default number of databases applies.
+	// A hosted Redis may refuse CONFIG; then the default number applies.
 	if told, err := p.leases.ConfigGet(ctx, "databases").Result(); err == nil {
 		if n, err := strconv.Atoi(told["databases"]); err == nil {
 			p.last = n - 1
@@ -73,7 +71,7 @@ func (p *pool) urlOf(db int) string {
 	return u.String()
 }
 
-// take leases an empty Redis database and returns its number. It waits while all databases are in use.
+// take leases an empty Redis database. It waits while all are in use.
 func (p *pool) take(ctx context.Context) (int, error) {
 	for {
 		for range p.last {
@@ -86,7 +84,7 @@ func (p *pool) take(ctx context.Context) (int, error) {
 				return 0, fmt.Errorf("lease a database: %w", err)
 			}
 			if won {
-				// The leased Redis database is emptied first, since a killed run may have left data.
+				// A killed run may have left data in the leased Redis database.
 				return db, p.flush(ctx, db)
 			}
 		}
@@ -102,7 +100,6 @@ func (p *pool) allInUse(ctx context.Context) error {
 	return fmt.Errorf("all %d databases are in use: %w", p.last, ctx.Err())
 }
 
-// giveBack empties a Redis database and ends its lease.
 func (p *pool) giveBack(ctx context.Context, db int) error {
 	if err := p.flush(ctx, db); err != nil {
 		return err

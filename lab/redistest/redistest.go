@@ -1,14 +1,14 @@
 // Package redistest gives each test an empty Redis database of its own.
 //
-//	func TestMain(m *testing.M) { redistest.Main(m) }
+//	func TestMain(m *testing.M) { redistest.RunTests(m) }
 //
 //	func TestLimiter_OverTheLimit_Refuses(t *testing.T) {
 //		t.Parallel()
 //		client := redistest.New(t)
 //
 // All tests of a binary share a server (package backing chooses its source), and each test has a numbered database, so
-// FLUSHDB is safe. Commands beyond a database need a private server (Server): PUBLISH reaches every test, and FLUSHALL,
-// CONFIG SET and SCRIPT FLUSH affect all of them.
+// FLUSHDB is safe. Commands beyond a database need a private server (StartServer): PUBLISH reaches every test, and
+// FLUSHALL, CONFIG SET and SCRIPT FLUSH affect all of them.
 package redistest
 
 import (
@@ -27,23 +27,23 @@ import (
 )
 
 const (
-	// The longest time that the start of the Redis for tests may take, its installation included.
+	// Limit for the start of a test's Redis, its installation included.
 	startLimit   = 3 * time.Minute
-	leaseLimit   = 2 * time.Minute // The longest time for which a test waits for a free Redis database.
+	leaseLimit   = 2 * time.Minute // Longest wait of a test for a free Redis database.
 	cleanupLimit = 30 * time.Second
 )
 
-// RunTests runs the tests of a package, stops the shared Redis and exits the process. TestMain calls Main.
+// RunTests runs a package's tests, stops the shared Redis and exits. TestMain calls it.
 func RunTests(m *testing.M) { os.Exit(backing.RunTests(m)) }
 
-// New returns a client on an empty Redis database. The client is closed and the database emptied when the test
-// ends. The client's Options hold the address and database number for other kinds of clients.
+// New returns a client on an empty Redis database, until the test ends. Its Options hold address and database
+// number for other clients.
 func New(t testing.TB) *redis.Client {
 	t.Helper()
 	return newClient(t, EmptyDatabaseURL(t))
 }
 
-// EmptyDatabaseURL returns the URL of an empty Redis database, which is emptied again when the test ends.
+// EmptyDatabaseURL returns the URL of an empty Redis database, until the test ends.
 func EmptyDatabaseURL(t testing.TB) string {
 	t.Helper()
 	p, err := shared()
@@ -62,8 +62,7 @@ func EmptyDatabaseURL(t testing.TB) string {
 	return p.urlOf(db)
 }
 
-// StartServer returns a private Redis server that a test may kill, restart, pause and flush. A restarted server is
-// empty. The server stops at the end of the test.
+// StartServer returns a private Redis that a test may kill, restart, pause and flush. A restarted server is empty.
 func StartServer(t testing.TB) *backing.Server {
 	t.Helper()
 	return backing.StartForTest(t, func(ctx context.Context) (*backing.Server, error) {
@@ -71,7 +70,7 @@ func StartServer(t testing.TB) *backing.Server {
 	})
 }
 
-// ServerClient returns a client of a private Redis server, which is closed when the test ends.
+// ServerClient returns a client of a private Redis until the test ends.
 func ServerClient(t testing.TB, server *backing.Server) *redis.Client {
 	t.Helper()
 	return newClient(t, server.URL())
@@ -82,14 +81,14 @@ func newClient(t testing.TB, redisURL string) *redis.Client {
 	options, err := redis.ParseURL(redisURL)
 	require.NoError(t, err)
 	client := redis.NewClient(options)
-	// The error is ignored: the test may have closed the Redis client already.
+	// The test may have closed the Redis client already.
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
-// shared starts the Redis server that all tests of a test binary share, once, and returns its pool of databases.
+// shared starts the Redis that a binary's tests share, and returns its pool of databases.
 var shared = sync.OnceValues(func() (*pool, error) {
-	// The server is started with a context of its own, since it must outlive the test that happens to start it.
+	// The server must outlive the test that happens to start it, so it has a context of its own.
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	server, err := backing.StartRedis(ctx, backing.Options{})
@@ -109,8 +108,7 @@ var shared = sync.OnceValues(func() (*pool, error) {
 	return p, nil
 })
 
-// StartCluster returns a Redis Cluster with this number of masters, and of replicas for each master. The cluster stops
-// at the end of the test.
+// StartCluster starts a Redis Cluster until the test ends, with this number of replicas for each master.
 func StartCluster(t testing.TB, masters, replicas int) *backing.RedisCluster {
 	t.Helper()
 	return backing.StartForTest(t, func(ctx context.Context) (*backing.RedisCluster, error) {

@@ -1,5 +1,5 @@
-// Command screenshots takes the pictures for the README and the guides from a running sandbox (make run): it signs
-// up an operator, creates deposits and writes picture files to docs/pictures. `make screenshots` runs it.
+// Command screenshots takes pictures of a running sandbox (make run) for the README and the guides, into
+// docs/pictures. `make screenshots` runs it.
 package main
 
 import (
@@ -27,14 +27,14 @@ import (
 const (
 	factsFile = ".local/sandbox.json"
 	folder    = "docs/pictures"
-	// maxBytes is the largest size of a picture file; the quality is lowered until the file is small enough.
+	// maxBytes bounds a picture file, whose quality is lowered until it fits.
 	maxBytes = 60_000
 	patience = 2 * time.Minute
-	// The operator's password, the same as in the tour of make run.
+	// The operator's password, as in the tour of make run.
 	password = "correct-horse"
 )
 
-// failure wraps the error that ends the program; check panics with it.
+// failure wraps the error with which check ends the program.
 type failure struct{ error }
 
 func check(err error) {
@@ -79,11 +79,10 @@ func main() {
 	f.shoot(ctx, light, dark)
 }
 
-// facts holds the addresses and keys that make run writes to a file about its sandbox.
+// facts are the addresses and keys that make run writes about its sandbox.
 type facts struct{ APIBaseURL, DashboardBaseURL, APIKey, ConnectURL string }
 
-// signUp signs an operator up at the connect URL. An operator who was signed up by the tour or an earlier run is
-// logged in instead.
+// signUp signs an operator up at the connect URL, or logs in the operator of an earlier run.
 func signUp(browser context.Context, f facts) {
 	check(chromedp.Do(browser, chromedp.Navigate(f.ConnectURL)))
 	if !must(chromedp.Run(browser, chromedp.Evaluate[bool](`document.querySelector("#password") !== null`))) {
@@ -97,7 +96,7 @@ func signUp(browser context.Context, f facts) {
 
 type deposit struct{ ID, DepositURL string }
 
-// bookings lists the deposits to create for the pictures.
+// bookings are the deposits in the pictures.
 var bookings = []booking{
 	{"Inès", "García López", 450, 20, "activate", 0}, {"Grace", "Hopper", 700, -4, "activate", 120},
 	{"Tom", "Baker", 300, 30, "", 0}, {"Lena", "von Hohenzollern", 600, 12, "fail_payment", 0},
@@ -109,14 +108,14 @@ var bookings = []booking{
 }
 
 type booking struct {
-	first, last string // The names of the deposit's tenant; "": the deposit has no known tenant.
-	// The deposit's amount in euros, and the number of days from today to the first day of the stay.
+	first, last string // The tenant's names; "": no known tenant.
+	// The amount in euros, and the days from today to the stay's first day.
 	amount, starts int
-	outcome        string // The outcome of the simulated payment; "": no payment is simulated.
+	outcome        string // Outcome of the simulated payment; "": none.
 	claimed        int
 }
 
-// make creates the deposit of the i-th booking, and brings it to the status that the booking wants.
+// make creates the deposit of a booking and brings it to the wanted status.
 func (f facts) make(ctx context.Context, account string, i int, b booking) (made deposit) {
 	from := time.Now().AddDate(0, 0, b.starts).UTC().Truncate(24 * time.Hour)
 	body := map[string]any{
@@ -147,7 +146,7 @@ func (f facts) post(ctx context.Context, path string, body map[string]any, into 
 
 var client = world.NewAPIClient(30*time.Second, 1)
 
-// call sends a request to the partner API, and decodes the field data of the answer.
+// call sends a request to the partner API, and decodes the answer's data.
 func (f facts) call(ctx context.Context, call world.APICall, into any) {
 	call.Base, call.APIKey = f.APIBaseURL, f.APIKey
 	answer := client.Do(ctx, call)
@@ -157,7 +156,6 @@ func (f facts) call(ctx context.Context, call world.APICall, into any) {
 	check(answer.DecodeData(into))
 }
 
-// shoot creates the deposits and takes all pictures.
 func (f facts) shoot(ctx, light, dark context.Context) {
 	var accounts []struct{ AccountID string }
 	f.call(ctx, world.APICall{Method: http.MethodGet, Path: "/accounts"}, &accounts)
@@ -185,7 +183,7 @@ func (f facts) shoot(ctx, light, dark context.Context) {
 	take(light, "mail", phone, f.DashboardBaseURL+"/styleguide/mails/en/0/html")
 }
 
-// take opens a page in the browser, and writes the part that the window shows as a WebP file of at most maxBytes.
+// take writes the visible part of a page as a WebP file of at most maxBytes.
 func take(browser context.Context, name string, viewport chromedp.Action[chromedp.Void], at string) {
 	if err := chromedp.Do(browser, viewport, chromedp.Navigate(at), chromedp.WaitVisible("h1")); err != nil {
 		check(fmt.Errorf("%s: %w", name, err))

@@ -9,8 +9,7 @@ import (
 	"partnerdeposits/adapters/secrets"
 )
 
-// NewCipher returns a cipher with the built-in development keyset. All ciphers of this keyset decrypt the values of
-// each other.
+// NewCipher returns a cipher of the development keyset. All such ciphers decrypt each other's values.
 func NewCipher(t testing.TB) *secrets.Cipher {
 	t.Helper()
 	cipher, err := secrets.OpenKeyset(secrets.DevelopmentKeyset)

@@ -15,17 +15,16 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// HAProxy is a running haproxy in front of the servers under test. Addr and Stats are addresses of the form
-// host:port; Stats serves the state of the servers as CSV at /;csv.
+// HAProxy is a running haproxy. Addr and Stats are host:port; Stats serves the servers' state as CSV at /;csv.
 type HAProxy struct{ Addr, Stats string }
 
-// StartHAProxy runs haproxy until the test ends. The lines in backend become the backend of its configuration.
-// haproxy never repeats a request. scripts/ensure-debian.sh installs haproxy.
+// StartHAProxy runs haproxy until the test ends, with the lines of backend in its configuration. haproxy never
+// repeats a request.
 func StartHAProxy(t testing.TB, backend ...string) HAProxy {
 	t.Helper()
 	path, err := exec.LookPath("haproxy")
 	if err != nil {
-		// Debian installs haproxy to a folder that is only in the PATH of root.
+		// Debian's haproxy is in a folder that is only in the PATH of root.
 		path = "/usr/sbin/haproxy"
 	}
 	p := HAProxy{Addr: freeAddr(t), Stats: freeAddr(t)}

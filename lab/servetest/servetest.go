@@ -1,4 +1,4 @@
-// Package servetest serves a fiber app on a real socket, and sends raw bytes to it as hostile clients do.
+// Package servetest serves a fiber app on a real socket, and sends raw bytes as hostile clients do.
 package servetest
 
 import (
@@ -15,11 +15,10 @@ import (
 	"partnerdeposits/adapters/http/middleware"
 )
 
-// patience is the longest that a test waits for a server's answer.
+// patience bounds a test's wait for a server's answer.
 const patience = 15 * time.Second
 
-// ServeApp runs a fiber app on a free port of the loopback interface until the test ends, and returns its address,
-// host:port.
+// ServeApp runs a fiber app on a free loopback port until the test ends, and returns its host:port.
 func ServeApp(t testing.TB, app *fiber.App) string {
 	t.Helper()
 	addr, serve := Listen(t)
@@ -27,8 +26,8 @@ func ServeApp(t testing.TB, app *fiber.App) string {
 	return addr
 }
 
-// Listen opens a free port of the loopback interface, for an app that must know its address (host:port)
-// beforehand. The function serve then runs the app until the test ends.
+// Listen opens a free loopback port for an app that must know its address (host:port) beforehand. serve then runs
+// the app.
 func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,25 +42,23 @@ func Listen(t testing.TB) (addr string, serve func(*fiber.App)) {
 	}
 }
 
-// Answer is a server's response to raw bytes, with its body read.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
-	// true: the server closes the connection after the response; false: it stays open.
+	// Whether the server closes the connection after the response.
 	Closed bool
 }
 
-// Conn is a TCP connection to a server under test.
 type Conn struct {
-	// A reader of the data that the server has sent and that Receive has not read yet.
+	// A reader of the server's data that Receive has not read yet.
 	Reader *bufio.Reader
 
 	t    testing.TB
 	conn net.Conn
 }
 
-// Dial opens a TCP connection to a server under test. It is closed when the test ends.
+// Dial opens a TCP connection to a server, which is closed when the test ends.
 func Dial(t testing.TB, addr string) *Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -71,14 +68,12 @@ func Dial(t testing.TB, addr string) *Conn {
 	return &Conn{t: t, conn: conn, Reader: bufio.NewReader(conn)}
 }
 
-// Send writes raw bytes to the server under test.
 func (c *Conn) Send(raw string) {
 	c.t.Helper()
 	_, err := io.WriteString(c.conn, raw)
 	require.NoError(c.t, err)
 }
 
-// Receive reads the server's response to a request of the given method.
 func (c *Conn) Receive(method string) Answer {
 	c.t.Helper()
 	res, err := http.ReadResponse(c.Reader, &http.Request{Method: method})
@@ -89,7 +84,7 @@ func (c *Conn) Receive(method string) Answer {
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: string(body), Closed: res.Close}
 }
 
-// AwaitClosed waits until the server has closed the connection, and fails the test if it sends anything instead.
+// AwaitClosed waits until the server has closed the connection. Anything sent instead fails the test.
 func (c *Conn) AwaitClosed() {
 	c.t.Helper()
 	_, err := c.Reader.ReadByte()

@@ -17,14 +17,12 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// ConnectSecret is the connect secret of the partners that tests create.
+// ConnectSecret is the connect secret of tests' partners.
 const ConnectSecret = secret.Text("svc_cs_0123456789abcdef0123456789abcdef")
 
-// NewID returns a new random id.
 func NewID() id.ID { return system.Entropy{}.NewID() }
 
-// RunInTransaction runs the function fn in a database transaction that must commit. It works after the end of the test
-// too, since cleanups write.
+// RunInTransaction runs fn in a database transaction that must commit, also after the end of the test.
 func (k *Kit) RunInTransaction(fn func(context.Context, *postgres.Store) error) {
 	k.t.Helper()
 	require.NoError(k.t, k.Postgres.WithinTx(context.WithoutCancel(k.t.Context()), func(ctx context.Context) error {
@@ -32,7 +30,7 @@ func (k *Kit) RunInTransaction(fn func(context.Context, *postgres.Store) error) 
 	}))
 }
 
-// Count returns the number of rows of a table that fulfil an SQL condition; "" counts all rows.
+// Count counts the rows of a table that fulfil an SQL condition; "": all.
 func (k *Kit) Count(table, where string, args ...any) int {
 	k.t.Helper()
 	query := "SELECT count(*) FROM " + table
@@ -44,8 +42,7 @@ func (k *Kit) Count(table, where string, args ...any) int {
 	return n
 }
 
-// ListMails returns the stored mails to an address, oldest first; "" returns all mails. Mails that are stored
-// encrypted are returned in plain text.
+// ListMails returns the stored mails to an address in plain text, oldest first; "": all.
 func (k *Kit) ListMails(to string) []ports.Mail {
 	k.t.Helper()
 	newest, err := k.Postgres.Mails.NewestMails(k.t.Context(), 1000)
@@ -54,14 +51,13 @@ func (k *Kit) ListMails(to string) []ports.Mail {
 	return slices.DeleteFunc(newest, func(m ports.Mail) bool { return to != "" && m.To != to })
 }
 
-// CreatePartner creates a partner with a slug, the name "Partner " followed by the slug, and ConnectSecret as its
-// connect secret.
+// CreatePartner creates a partner with a slug, the name "Partner " and the slug, and ConnectSecret.
 func (k *Kit) CreatePartner(slug string, change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
 	return k.CreatePartnerWithSecret(slug, ConnectSecret, change...)
 }
 
-// CreatePartnerWithSecret creates a partner with the given connect secret; "" creates it without one.
+// CreatePartnerWithSecret creates a partner with a connect secret; "": none.
 func (k *Kit) CreatePartnerWithSecret(slug string, connectSecret secret.Text,
 	change ...func(*partner.Partner)) partner.Partner {
 	k.t.Helper()
@@ -87,7 +83,7 @@ func (k *Kit) CreateCaller(slug string, change ...func(*partner.Partner)) (partn
 	return partner.Caller{Partner: p, Key: key}, plain
 }
 
-// CreateAccount creates an operatorwho cannot log in with any password, and returns the operator's account.
+// CreateAccount creates the account of an operator who cannot log in with any password.
 func (k *Kit) CreateAccount(company string) connect.Account {
 	k.t.Helper()
 	now := k.Clock.Now()
@@ -100,7 +96,7 @@ func (k *Kit) CreateAccount(company string) connect.Account {
 	return account
 }
 
-// LinkAccount links an account to a partner. externalID is the partner's own name for the account.
+// LinkAccount links an account to a partner; externalID is the partner's name for it.
 func (k *Kit) LinkAccount(partnerID, accountID id.ID, externalID string) connect.Link {
 	k.t.Helper()
 	link := connect.Link{ID: NewID(), PartnerID: partnerID, AccountID: accountID, ExternalID: externalID,
@@ -109,8 +105,8 @@ func (k *Kit) LinkAccount(partnerID, accountID id.ID, externalID string) connect
 	return link
 }
 
-// CreateDeposit creates a deposit, and its client if a function in change sets one. The second result is the token of
-// the checkout.
+// CreateDeposit creates a deposit, and its client if change sets one. The second result is the token of the
+// checkout.
 func (k *Kit) CreateDeposit(origin deposit.Origin, draft deposit.Draft,
 	change ...func(*deposit.Deposit)) (*deposit.Deposit, secret.Text) {
 	k.t.Helper()

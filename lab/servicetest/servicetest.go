@@ -1,7 +1,7 @@
 // Package servicetest gives a test the whole service over a database of its own. The services are wired as the
 // processes wire them (process/services); a test replaces the parts that it wants to control.
 //
-//	func TestMain(m *testing.M) { servicetest.Main(m) }
+//	func TestMain(m *testing.M) { servicetest.RunTests(m) }
 //
 //	func TestCreate_ASlugTaken_IsRefused(t *testing.T) {
 //		t.Parallel()
@@ -36,31 +36,29 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// Deps and Services are the types with which the processes of the service connect the use cases to their
-// repositories.
+// Deps and Services connect the use cases to repositories, as in the service's processes.
 type (
 	Deps     = services.Deps
 	Services = services.Services
 )
 
-// MaxWait is how long a test waits for Postgres or Redis on a busy machine.
+// MaxWait bounds a test's wait for Postgres or Redis on a busy machine.
 const MaxWait = time.Minute
 
-// Setup holds what a test may choose about its services. New sets the defaults before a function of the test
-// changes them.
+// Setup holds what a test may choose about its services. New sets the defaults first.
 type Setup struct {
-	// Settings of the service; each has its default, and SERVICE_ENV is development.
+	// Settings of the service; by default SERVICE_ENV is development.
 	Config config.Config
-	// Options of the store's connection pool; a statement or a wait for a lock may take MaxWait.
+	// Pool options of the store; a statement or a wait for a lock may take MaxWait.
 	Pool  postgres.PoolOptions
 	Store postgres.Options
 	Clock ports.Clock // Clock of the services; by default the machine's.
 	// A Redis database from redistest.New; nil: the services find no Redis.
 	Redis io.Closer
-	Parts func(*Deps) // A function that replaces parts of the use cases; nil: none is replaced.
+	Parts func(*Deps) // A function that replaces parts of the use cases; nil: none.
 }
 
-// Kit holds the stores and the use cases of the service for a test, over a database of its own.
+// Kit holds the service's stores and use cases over a test's own database.
 type Kit struct {
 	services.Stores
 	services.Services
@@ -71,11 +69,10 @@ type Kit struct {
 	cache   ports.IdempotencyCache
 }
 
-// RunTests runs the tests of a package, stops the servers that they started and exits the process. TestMain calls
-// Main.
+// RunTests runs a package's tests, stops the servers and exits. TestMain calls it.
 func RunTests(m *testing.M) { pgtest.RunTests(m) }
 
-// New builds all use cases of the service over a fresh database. They and the database end with the test.
+// New builds all use cases over a fresh database, until the test ends.
 func New(t testing.TB, change ...func(*Setup)) *Kit {
 	t.Helper()
 	defaults, err := config.Load(nil, config.NothingRequired)
@@ -100,8 +97,8 @@ func New(t testing.TB, change ...func(*Setup)) *Kit {
 	return k
 }
 
-// BuildServices builds all use cases once more over the same stores, and returns them. The function in
-// Setup.Parts, and then the functions in change, replace parts of them.
+// BuildServices builds all use cases once more over the same stores. Setup.Parts and then change replace parts of
+// them.
 func (k *Kit) BuildServices(change ...func(*Deps)) Services {
 	k.t.Helper()
 	hasher, err := passwords.New(passwords.WithCheapHashes)
@@ -118,13 +115,12 @@ func (k *Kit) BuildServices(change ...func(*Deps)) Services {
 	return services.New(k.setup.Config, k.Stores, parts)
 }
 
-// log returns a logger that writes errors to the output of the test.
+// log returns a logger that writes errors to the test's output.
 func (k *Kit) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(k.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// NewDispatchStore returns the store of a dispatcher over the same database. It has a connection pool of its own with
-// the settings of a dispatcher.
+// NewDispatchStore returns a dispatcher's store over the same database, with a connection pool of its own.
 func (k *Kit) NewDispatchStore() *dispatchstore.Store {
 	k.t.Helper()
 	options := k.setup.Pool

@@ -21,24 +21,23 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// Owner is the owner of stocked rows: an account, the partner that is linked to it, and the partner's webhook
-// subscription.
+// Owner owns stocked rows: an account, its linked partner, and the partner's webhook subscription.
 type Owner struct{ Partner, Account, Subscription id.ID }
 
-// RowCounts holds the numbers of rows that FillDatabase adds.
+// RowCounts holds the numbers of rows to add.
 type RowCounts struct {
 	Deposits   int
 	Deliveries int
-	// Number of rows in the table events for the newest deliveries; at most Deliveries.
+	// Rows in events for the newest deliveries; at most Deliveries.
 	Events  int
-	Clients int // Number of clients to add besides those of the deposits.
+	Clients int // Clients to add besides those of the deposits.
 }
 
 //go:embed kit.sql
 var kit string
 
-// CreateRowOwners creates partners, each with accounts that are linked to it, and with an enabled webhook subscription
-// whose URL leads nowhere. The result is in the order of partners.
+// CreateRowOwners creates partners, each with linked accounts and an enabled webhook subscription whose URL leads
+// nowhere.
 func CreateRowOwners(ctx context.Context, pool *pgxpool.Pool, partners, accounts int) (made []Owner, err error) {
 	err = with(ctx, pool, func(conn *pgxpool.Conn) error {
 		rows, err := conn.Query(ctx, `SELECT * FROM pg_temp.stock_make_owners($1, $2)`, partners, accounts)
@@ -51,9 +50,8 @@ func CreateRowOwners(ctx context.Context, pool *pgxpool.Pool, partners, accounts
 	return made, err
 }
 
-// FillDatabase adds deposits and deliveries that belong to the owners in turn, on two connections side by side,
-// and then runs VACUUM and ANALYZE. The rows of a later call are newer than those of an earlier call. Three
-// million deposits, deliveries and events take some minutes and 12 GB.
+// FillDatabase adds deposits and deliveries of the owners in turn, and then runs VACUUM and ANALYZE. The rows of a
+// later call are newer. Three million deposits, deliveries and events take some minutes and 12 GB.
 func FillDatabase(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n RowCounts) error {
 	if len(owners) == 0 {
 		return errors.New("stock: no owners")
@@ -77,18 +75,16 @@ func FillDatabase(ctx context.Context, pool *pgxpool.Pool, owners []Owner, n Row
 	return both.Wait()
 }
 
-// filler holds the arguments that the two connections of FillDatabase share. The ids of deposits follow from
-// them.
+// filler holds the arguments of FillDatabase, from which the ids of deposits follow.
 type filler struct {
-	end    time.Time // Time of the newest rows that FillDatabase adds.
+	end    time.Time // Time of the newest added rows.
 	salt   string
-	before int // Number of deposits that exist before FillDatabase adds more.
+	before int // Number of deposits before FillDatabase.
 	owners []Owner
 	amount RowCounts
 }
 
-// insert runs a statement for each block of rows, with the numbers of the block's first and last row, and then
-// runs VACUUM and ANALYZE on the tables.
+// insert runs a statement for each block of rows, with its first and last number, and then VACUUM and ANALYZE.
 func (f filler) insert(ctx context.Context, pool *pgxpool.Pool, statement string, total int, tables string) error {
 	const block = 50_000
 	return with(ctx, pool, func(conn *pgxpool.Conn) error {
@@ -105,7 +101,7 @@ func (f filler) insert(ctx context.Context, pool *pgxpool.Pool, statement string
 	})
 }
 
-// prepare stores the arguments of FillDatabase in temporary tables, where the SQL functions of kit.sql read them.
+// prepare stores the arguments of FillDatabase in temporary tables for kit.sql.
 func (f filler) prepare(ctx context.Context, conn *pgxpool.Conn) error {
 	var partners, accounts, subscriptions []id.ID
 	for _, o := range f.owners {
@@ -125,8 +121,8 @@ func (f filler) prepare(ctx context.Context, conn *pgxpool.Conn) error {
 	return conn.SendBatch(ctx, batch).Close()
 }
 
-// with runs the function fn on a connection that has the temporary tables and functions of kit.sql. The connection
-// is closed at the end, since it has no use without them. It has no limit on the time of a statement.
+// with runs fn on a connection with the temporary tables and functions of kit.sql and without a statement timeout,
+// and then closes it.
 func with(ctx context.Context, pool *pgxpool.Pool, fn func(*pgxpool.Conn) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

@@ -23,14 +23,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// New returns a store over a fresh database, and the store's connection pool.
+// New returns a store over a fresh database, and its connection pool.
 func New(t testing.TB, o postgres.Options) (*postgres.Store, *pgxpool.Pool) {
 	t.Helper()
 	pool := pgtest.New(t)
 	return NewStoreOverPool(t, pool, o), pool
 }
 
-// NewStoreOverPool returns a store over a connection pool. The store is closed at the end of the test.
+// NewStoreOverPool returns a store over a connection pool until the test ends.
 func NewStoreOverPool(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *postgres.Store {
 	t.Helper()
 	store := postgres.NewStore(pool, secretstest.NewCipher(t), o)
@@ -38,7 +38,7 @@ func NewStoreOverPool(t testing.TB, pool *pgxpool.Pool, o postgres.Options) *pos
 	return store
 }
 
-// NewPool returns a connection pool with the settings of the service. The pool is closed at the end of the test.
+// NewPool returns a connection pool with the service's settings until the test ends.
 func NewPool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.NewPool(t.Context(), databaseURL, o)
@@ -47,8 +47,7 @@ func NewPool(t testing.TB, databaseURL string, o postgres.PoolOptions) *pgxpool.
 	return pool
 }
 
-// ProxiedURL returns a URL through which connections to the database pass a TCP proxy, and the proxy, by which
-// the test cuts and disturbs those connections.
+// ProxiedURL returns a database URL through a TCP proxy, and the proxy, by which a test disturbs connections.
 func ProxiedURL(t testing.TB, databaseURL string) (string, *pgproxy.TCPProxy) {
 	t.Helper()
 	target, err := url.Parse(databaseURL)
@@ -58,22 +57,19 @@ func ProxiedURL(t testing.TB, databaseURL string) (string, *pgproxy.TCPProxy) {
 	return target.String(), link
 }
 
-// Doorbell is a fake of the wake-up notifications to dispatchers: it only counts them.
+// Doorbell is a fake that only counts the wake-up notifications to dispatchers.
 type Doorbell struct{ Rung atomic.Int32 }
 
-// WakeRelays counts a wake-up notification about a new event.
 func (b *Doorbell) WakeRelays() { b.Rung.Add(1) }
 
-// WakeScans counts a wake-up notification about deliveries that are due.
 func (b *Doorbell) WakeScans() { b.Rung.Add(1) }
 
-// NewDepositCancelledEvent returns a deposit.cancelled event of a deposit.
 func NewDepositCancelledEvent(partnerID, depositID id.ID) ports.Event {
 	return ports.Event{ID: portstest.NewID(), PartnerID: partnerID, Name: "deposit.cancelled", DepositID: depositID,
 		Data: []byte(`{"b":1, "a":2}`), CreatedAt: time.Now()}
 }
 
-// CreateDepositOrigin stores a partner with a linked account, and returns them as the origin of a deposit.
+// CreateDepositOrigin stores a partner with a linked account, as the origin of a deposit.
 func CreateDepositOrigin(t testing.TB, store *postgres.Store) deposit.Origin {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Microsecond)
@@ -92,7 +88,7 @@ func CreateDepositOrigin(t testing.TB, store *postgres.Store) deposit.Origin {
 		ByPartnerAPI: true}
 }
 
-// RunInTransaction runs the function fn in a database transaction that must commit.
+// RunInTransaction runs fn in a database transaction that must commit.
 func RunInTransaction(t testing.TB, store *postgres.Store, fn func(context.Context, *postgres.Store) error) {
 	t.Helper()
 	require.NoError(t, store.WithinTx(t.Context(), func(ctx context.Context) error { return fn(ctx, store) }))

@@ -9,11 +9,11 @@ import (
 // call is a request to the fake's copy of Stripe's API.
 type call struct {
 	*Request
-	id  string // The id of the Stripe object in the path of the request.
+	id  string // The Stripe object's id in the path.
 	run endpoint
 }
 
-// serveAPI answers a request to the fake of Stripe, and first applies the fault that a test has planned for it.
+// serveAPI answers a request to the fake of Stripe, after the fault that a test has planned.
 func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	if r.ParseForm() != nil {
 		drop()
@@ -66,7 +66,7 @@ func (f *Fake) serveAPI(w http.ResponseWriter, r *http.Request, run endpoint) {
 	write(w, a)
 }
 
-// perform runs a request under its Idempotency-Key, and returns the answer to send.
+// perform answers a request to the fake of Stripe under its Idempotency-Key.
 func (f *Fake) perform(c call, fault Fault) (a answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,11 +103,10 @@ func (f *Fake) perform(c call, fault Fault) (a answer) {
 	return a
 }
 
-// answer is an HTTP answer of the fake of Stripe.
 type answer struct {
 	status   int
 	body     []byte
-	request  string // The value of the answer's Request-Id header.
+	request  string // The answer's Request-Id header.
 	replayed bool
 }
 
@@ -124,24 +123,24 @@ func write(w http.ResponseWriter, a answer) {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	w.WriteHeader(a.status)
-	// The error is ignored: it only means that the caller has closed the connection.
+	// A failed write only means that the caller has closed the connection.
 	_, _ = w.Write(a.body)
 }
 
 func encoded(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		// An error is impossible, since the value consists of maps of plain values.
+		// The value consists of maps of plain values, so it can be encoded.
 		panic(err)
 	}
 	return text
 }
 
-// endpoint is a function of the fake that serves a route of Stripe's API. It returns an object, or another value
-// for the JSON of the answer. The fake's state is locked while it runs.
+// endpoint serves a route of Stripe's API, and returns an object or another value for JSON. It runs under the
+// fake's lock.
 type endpoint func(c call) (any, *apiError)
 
-// endpoints returns the routes of Stripe's API that the fake serves, by method and path.
+// endpoints returns the fake's routes of Stripe's API, by method and path.
 func (f *Fake) endpoints() map[string]endpoint {
 	return map[string]endpoint{
 		"POST /v1/checkout/sessions":             f.createSession,
@@ -163,7 +162,7 @@ func (f *Fake) endpoints() map[string]endpoint {
 	}
 }
 
-// on returns an endpoint that finds the object whose id is in the path, and calls act with it.
+// on returns an endpoint that calls act with the object whose id is in the path.
 func on[T object](all *table[T], act func(T, call) (any, *apiError)) endpoint {
 	return func(c call) (any, *apiError) {
 		item, err := all.find(c.id)

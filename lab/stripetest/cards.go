@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// card is the behaviour of a test card that Stripe publishes (docs.stripe.com/testing).
+// card is the published behaviour of a test card (docs.stripe.com/testing).
 type card struct {
-	// true: the bank wants the tenant to authenticate on the payment page; false: it does not.
+	// Whether the bank wants the tenant to authenticate on the payment page.
 	asks bool
-	// The code with which the bank refuses the card on the page; "": the bank accepts it.
+	// Code of the bank's refusal of the card on the page; "": accepted.
 	decline string
-	// The code with which the bank refuses a charge without the tenant, though the page accepted the card; "": the
-	// bank accepts it.
+	// Code of the bank's refusal of a later charge without the tenant; "": accepted.
 	later string
-	// true: the tenant disputes the charge a minute later; false: never.
+	// Whether the tenant disputes the charge a minute later.
 	disputed bool
 }
 
@@ -32,23 +31,22 @@ var cards = map[string]card{
 	"4000000000009995": {decline: "insufficient_funds"},
 }
 
-// disputeAfter is the time after which a charge of the test card for disputes is disputed.
 const disputeAfter = time.Minute
 
-// cardOf returns the behaviour of the card that a tenant entered; the card's data is not kept. The second result
-// is false if the card is unknown or its data incomplete.
+// cardOf returns the behaviour of an entered card, whose data is not kept; false: an unknown card or incomplete
+// data.
 func cardOf(number, expiry, cvc string) (card, bool) {
 	found, ok := cards[strings.ReplaceAll(number, " ", "")]
 	return found, ok && strings.TrimSpace(expiry) != "" && len(strings.TrimSpace(cvc)) >= 3
 }
 
-// ChargeOutcome is the bank's answer to a charge without the tenant. The zero value is a success.
+// ChargeOutcome is the bank's answer to a charge without the tenant; the zero value is a success.
 type ChargeOutcome struct {
-	// Error code of the bank's answer; "" with a DeclineCode means card_declined.
+	// The bank's error code; "" with a DeclineCode means card_declined.
 	Code        string
-	DeclineCode string // Decline code of the bank's answer, such as insufficient_funds.
-	AdviceCode  string // Advice code of the bank's answer, such as do_not_try_again.
-	Processing  bool   // true: the bank answers later, when a test calls SettleCharge; false: at once.
+	DeclineCode string // The bank's decline code, such as insufficient_funds.
+	AdviceCode  string // The bank's advice code, such as do_not_try_again.
+	Processing  bool   // Whether the bank answers only when a test calls SettleCharge.
 }
 
 func (o ChargeOutcome) declined() bool { return o.DeclineCode != "" || o.Code != "" }
@@ -63,14 +61,14 @@ func (o ChargeOutcome) code() string {
 	return "card_declined"
 }
 
-// SetOffSessionOutcomes sets how the bank answers the next charges of a deposit without the tenant, in their order.
-// Afterwards the card behaves as Stripe publishes. depositID is the id in the object's metadata.
+// SetOffSessionOutcomes sets the bank's answers to the next charges of a deposit without the tenant. Afterwards
+// the card behaves as Stripe publishes. depositID is in the object's metadata.
 func (f *Fake) SetOffSessionOutcomes(depositID string, outcomes ...ChargeOutcome) {
 	f.change(func() { f.outcomes[depositID] = append(f.outcomes[depositID], outcomes...) })
 }
 
-// offSession returns the bank's answer to a charge without the tenant: the next that a test has set, or that of
-// the test card.
+// offSession returns the bank's answer to a charge without the tenant: the next of a test, or that of the test
+// card.
 func (f *Fake) offSession(i *intent, m *method) ChargeOutcome {
 	if told := f.outcomes[i.metadata[depositKey]]; len(told) > 0 {
 		f.outcomes[i.metadata[depositKey]] = told[1:]

@@ -2,7 +2,7 @@ package stripetest
 
 import "net/http"
 
-// apiError is an error of the fake, in the form in which Stripe's API returns errors.
+// apiError is an error in the form of Stripe's API.
 type apiError struct {
 	status  int
 	Kind    string         `json:"type"`
@@ -20,7 +20,7 @@ func invalid(param, message string) *apiError {
 	return err
 }
 
-// leastCharge is the smallest amount that Stripe charges, in cents of a euro
+// leastCharge is Stripe's smallest charge in cents of a euro
 // (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts).
 const leastCharge = 50
 
@@ -39,8 +39,8 @@ func wrongState(code, message string) *apiError {
 	return &apiError{status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Message: message}
 }
 
-// keeps reports whether Stripe stores the answer under the request's Idempotency-Key. true: a success, or an
-// error of a request that began; false: an error of a request that was refused before it began.
+// keeps reports whether Stripe stores the answer under its Idempotency-Key: not for a request that was refused
+// before it began.
 func (e *apiError) keeps() bool {
 	switch {
 	case e == nil, e.status == http.StatusPaymentRequired, e.status >= http.StatusInternalServerError:

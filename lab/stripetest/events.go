@@ -11,28 +11,24 @@ import (
 	"github.com/stripe/stripe-go/v85/webhook"
 )
 
-// Event is a webhook event of the fake of Stripe.
 type Event struct {
 	ID, Type string
 	Body     []byte
 }
 
-// DeliveryPlan describes how the fake sends its webhook events. The zero value sends each once, immediately and in
-// order.
+// DeliveryPlan is how the fake sends webhook events. The zero value sends each once, immediately and in order.
 type DeliveryPlan struct {
 	Delay time.Duration
 	Twice bool
-	// true: events that wait at the same time are sent in the opposite order; false: in their order.
+	// Whether waiting events are sent in the opposite order.
 	Reversed bool
 }
 
-// SetDeliveryPlan sets how the fake sends webhook events from now on.
 func (f *Fake) SetDeliveryPlan(plan DeliveryPlan) { f.change(func() { f.plan = plan }) }
 
-// Events returns the webhook events of the fake so far, oldest first.
 func (f *Fake) Events() []Event { return locked(f, func() []Event { return slices.Clone(f.events) }) }
 
-// emit creates a webhook event about an object and queues it. The fake's state must be locked.
+// emit queues a webhook event about an object. The fake's state must be locked.
 func (f *Fake) emit(kind string, about object) {
 	e := Event{ID: f.newID("evt"), Type: kind}
 	e.Body = encoded(map[string]any{
@@ -49,18 +45,18 @@ func (f *Fake) emit(kind string, about object) {
 	}
 }
 
-// SignWebhook returns the Stripe-Signature header for a webhook body that is sent at a time.
+// SignWebhook returns the Stripe-Signature header for a webhook body.
 func SignWebhook(body []byte, secret string, at time.Time) string {
 	return webhook.GenerateTestSignedPayload(
 		&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
 }
 
-// send posts a webhook event, signed with the present time. A failed POST is not repeated: the service reads
-// payments whose event it missed from Stripe's API.
+// send posts a signed webhook event. A failed POST is not repeated: the service reads payments whose event it
+// missed from Stripe's API.
 func (f *Fake) send(ctx context.Context, e Event) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.options.Webhooks, bytes.NewReader(e.Body))
 	if err != nil {
-		panic(err) // An error is impossible, since a test has set the URL.
+		panic(err) // A test has set the URL, so it can be parsed.
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Stripe-Signature", SignWebhook(e.Body, f.options.Secret, f.Now()))
@@ -70,7 +66,7 @@ func (f *Fake) send(ctx context.Context, e Event) {
 	}
 }
 
-// sendQueue sends the queued webhook events as SetDeliveryPlan has set, until Close is called.
+// sendQueue sends the queued webhook events as planned, until Close.
 func (f *Fake) sendQueue() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

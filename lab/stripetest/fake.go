@@ -24,38 +24,37 @@ import (
 	"time"
 )
 
-// PaymentMetadataKey and depositKey are metadata keys that the service's adapter sets. By them the fake finds the
-// payment and the deposit of an object.
+// PaymentMetadataKey and depositKey are metadata keys of the service's adapter, by which the fake finds an
+// object's payment and deposit.
 const (
 	PaymentMetadataKey = "payment_id"
 	depositKey         = "deposit_id"
 )
 
-// SecretKey and WebhookSecret are the credentials with which the service uses the fake in `make run`. The fake
-// accepts every secret key.
+// SecretKey and WebhookSecret are the service's credentials in `make run`. The fake of Stripe accepts every secret
+// key.
 const (
 	SecretKey     = "sk_test_fake"
 	WebhookSecret = "whsec_fake"
 )
 
-// maxRequests is the most requests that the fake keeps for tests to read.
+// maxRequests bounds the requests that the fake keeps for tests.
 const maxRequests = 50_000
 
-// Options are the options of a fake of Stripe. The zero value is right for tests.
+// Options of a fake of Stripe. The zero value is right for tests.
 type Options struct {
-	// Now returns the time of the clock that Advance moves ahead; nil: the system's clock.
+	// Now is the clock that AdvanceClock moves ahead; nil: the system's.
 	Now func() time.Time
-	// Webhooks is the URL to which webhook events are posted; "": none are posted.
+	// Webhooks is the URL for webhook events; "": none are posted.
 	Webhooks string
-	// Secret is the secret that signs webhook events; "": WebhookSecret.
+	// Secret signs webhook events; "": WebhookSecret.
 	Secret string
 }
 
-// Fake is a fake of Stripe: its API, hosted payment pages and webhooks. Several goroutines may call its methods
-// at the same time.
+// Fake is a fake of Stripe: API, hosted payment pages and webhooks. It is safe for concurrent use.
 type Fake struct {
 	options Options
-	// The HTTP client that posts webhook events; it follows no redirect.
+	// The HTTP client for webhook events, which follows no redirect.
 	client  *http.Client
 	closing chan struct{}
 	closed  sync.Once
@@ -64,7 +63,7 @@ type Fake struct {
 	late    atomic.Int64
 
 	mu sync.Mutex
-	// The fake's own origin, with which the URLs of hosted pages begin.
+	// The fake's origin, with which the URLs of hosted pages begin.
 	url    string
 	ahead  time.Duration
 	serial int
@@ -73,7 +72,7 @@ type Fake struct {
 	choose func(method, path string) *Fault
 	// The bank's next answers to charges without the tenant, by deposit id.
 	outcomes map[string][]ChargeOutcome
-	refusing []string // The statuses that the next refunds get, in their order.
+	refusing []string // Statuses of the next refunds, in order.
 
 	sessions  table[*session]
 	customers table[*customer]
@@ -91,21 +90,20 @@ type Fake struct {
 	violations []string
 }
 
-// payment holds the objects in the fake of Stripe that belong to one payment of the service.
+// payment holds the objects in the fake of one payment of the service.
 type payment struct {
 	sessions []*session
 	intents  []*intent
 }
 
-// Request is a request to Stripe's API that the fake has received.
 type Request struct {
 	Method, Path, Key, Version string
 	Params                     url.Values
-	// The status code of the answer to the request; 0 until there is one.
+	// The answer's status code; 0 until there is one.
 	Status int
 }
 
-// New returns a fake of Stripe. Close must be called in the end.
+// New returns a fake of Stripe, which Close must end.
 func New(o Options) *Fake {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -113,8 +111,8 @@ func New(o Options) *Fake {
 	if o.Secret == "" {
 		o.Secret = WebhookSecret
 	}
-	// The fake uses a transport of its own: the end of any httptest.Server closes connections of the default
-	// transport, even those that a request is about to use.
+	// The end of any httptest.Server closes connections of the default transport, even those that a request is about
+	// to use.
 	own := &http.Transport{DisableKeepAlives: true}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	f := &Fake{
@@ -134,7 +132,7 @@ func (f *Fake) Close() {
 	f.sending.Wait()
 }
 
-// Handler returns the HTTP handler for the fake's API and its hosted pages.
+// Handler serves the fake's API and its hosted pages.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, run := range f.endpoints() {
@@ -149,15 +147,14 @@ func (f *Fake) Handler() http.Handler {
 // SetURL sets the fake's own origin, once its listener is open.
 func (f *Fake) SetURL(origin string) { f.change(func() { f.url = origin }) }
 
-// URL returns the fake's origin, which the setting STRIPE_API_BASE takes.
+// URL returns the fake's origin, for the setting STRIPE_API_BASE.
 func (f *Fake) URL() string { return locked(f, func() string { return f.url }) }
 
-// Now returns the time of the fake's clock.
 func (f *Fake) Now() time.Time { return locked(f, f.now) }
 
 func (f *Fake) now() time.Time { return f.options.Now().Add(f.ahead) }
 
-// AdvanceClock moves the fake's clock ahead: sessions expire, idempotency keys are deleted, and charges are disputed.
+// AdvanceClock moves the fake's clock ahead: sessions expire, idempotency keys are deleted, charges are disputed.
 func (f *Fake) AdvanceClock(d time.Duration) {
 	f.change(func() {
 		f.ahead += d
@@ -165,22 +162,21 @@ func (f *Fake) AdvanceClock(d time.Duration) {
 	})
 }
 
-// locked runs the function do while the fake's state is locked, and returns the result of do.
+// locked returns the result of do, which runs under the fake's lock.
 func locked[T any](f *Fake, do func() T) T {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return do()
 }
 
-// change runs the function do while the fake's state is locked.
+// change runs do under the fake's lock.
 func (f *Fake) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
 }
 
-// tick does what is due by the fake's clock: it expires sessions, opens disputes, and deletes old idempotency
-// keys.
+// tick does what is due by the fake's clock: it expires sessions, opens disputes and deletes idempotency keys.
 func (f *Fake) tick() {
 	now := f.now()
 	for _, s := range f.sessions.all {
@@ -201,13 +197,12 @@ func (f *Fake) tick() {
 	}
 }
 
-// Violations returns the steps after which a payment had two payable objects or two charges. It is empty for a
-// correct adapter.
+// Violations returns the steps after which a payment had two payable objects or two charges: none for a correct
+// adapter.
 func (f *Fake) Violations() []string {
 	return locked(f, func() []string { return slices.Clone(f.violations) })
 }
 
-// Requests returns the requests that the fake's API has received, oldest first.
 func (f *Fake) Requests() (all []Request) {
 	f.change(func() {
 		for _, r := range f.requests {
@@ -221,14 +216,13 @@ func (f *Fake) violate(format string, args ...any) {
 	f.violations = append(f.violations, fmt.Sprintf(format, args...))
 }
 
-// newID returns a new object id with a prefix such as "pi". The fake's state must be locked.
+// newID returns an object id with a prefix such as "pi". The fake's state must be locked.
 func (f *Fake) newID(prefix string) string {
 	f.serial++
 	return fmt.Sprintf("%s_fake%08d", prefix, f.serial)
 }
 
-// paymentOf returns the payment whose id is in an object's metadata. An object without a payment's id is a
-// violation.
+// paymentOf returns the payment in an object's metadata. An object without one is a violation.
 func (f *Fake) paymentOf(metadata map[string]string, what string) *payment {
 	name := metadata[PaymentMetadataKey]
 	if name == "" {
@@ -243,7 +237,6 @@ func (f *Fake) paymentOf(metadata map[string]string, what string) *payment {
 	return p
 }
 
-// intentsOf returns the PaymentIntents of a payment; none for an unknown payment.
 func (f *Fake) intentsOf(paymentID string) []*intent {
 	if p := f.payments[paymentID]; p != nil {
 		return p.intents
@@ -251,8 +244,7 @@ func (f *Fake) intentsOf(paymentID string) []*intent {
 	return nil
 }
 
-// watch checks after a step of the fake that a payment has at most one payable object and at most one charge, and
-// records violations.
+// watch records a violation if a payment has more than one payable object or charge after a step.
 func (f *Fake) watch(metadata map[string]string, step string) {
 	name := metadata[PaymentMetadataKey]
 	p := f.payments[name]

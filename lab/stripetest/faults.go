@@ -6,54 +6,52 @@ import (
 	"time"
 )
 
-// FaultKind is a way in which a request to the fake of Stripe fails.
 type FaultKind string
 
-// The kinds of faults that a request to the fake of Stripe can meet.
 const (
-	FaultLostBeforeEffect FaultKind = "lost_before" // Fault: the connection is cut, and the request has no effect.
-	FaultLostAfterEffect  FaultKind = "lost_after"  // Fault: the request takes effect, and the connection is cut.
-	// Fault: the connection is cut, and the request takes effect only after Delay.
+	FaultLostBeforeEffect FaultKind = "lost_before" // Fault: the connection is cut, without effect.
+	FaultLostAfterEffect  FaultKind = "lost_after"  // Fault: the connection is cut after the effect.
+	// Fault: the connection is cut, and the effect comes after Delay.
 	FaultLateEffect FaultKind = "late"
-	// Fault: the request occupies its idempotency key for Delay, and is then answered.
+	// Fault: the request holds its idempotency key for Delay, and is then answered.
 	FaultDelayedResponse FaultKind = "delayed"
-	// Fault: the request has no effect, and no answer comes until the caller gives up.
+	// Fault: no effect, and no answer until the caller gives up.
 	FaultHang FaultKind = "hang"
-	// Fault: the answer is 500 without effect; a repeated request gets the same answer.
+	// Fault: the answer is 500 without effect, and again when repeated.
 	FaultErrorWithoutEffect FaultKind = "broken"
-	// Fault: the answer is 500 after the effect; a repeated request gets the same answer.
+	// Fault: the answer is 500 after the effect, and again when repeated.
 	FaultErrorAfterEffect FaultKind = "broken_done"
 	// Fault: the request arrives twice, and the caller gets the second answer.
 	FaultDuplicateRequest FaultKind = "doubled"
-	FaultTooManyRequests  FaultKind = "overloaded" // Fault: the answer is 429 (too many requests).
+	FaultTooManyRequests  FaultKind = "overloaded" // Fault: the answer is 429.
 	// Fault: the answer is 503 without effect; a repeated request runs anew.
 	FaultUnavailable FaultKind = "unready"
 	// Fault: the answer is 400 without effect; a repeated request runs anew.
 	FaultBadRequest FaultKind = "refused"
 )
 
-// Fault is a planned failure of a request to the fake of Stripe. The zero value is no failure.
+// Fault is a planned failure of a request to the fake of Stripe; the zero value is none.
 type Fault struct {
 	Kind FaultKind
-	// HTTP method of the requests that the fault may hit; "": any.
+	// HTTP method that the fault may hit; "": any.
 	Method string
-	// A part of the path of the requests that the fault may hit, such as "/confirm"; "": any.
+	// Part of the path that the fault may hit, such as "/confirm"; "": any.
 	Path  string
 	Delay time.Duration
 }
 
-// FailNextRequests makes the next requests to the fake fail. Each fault occurs once, at the first request that it fits.
+// FailNextRequests makes the next requests to the fake fail, each fault once, at the first request that it fits.
 func (f *Fake) FailNextRequests(faults ...Fault) {
 	f.change(func() { f.faults = append(f.faults, faults...) })
 }
 
-// SetFaultChooser sets a function that chooses the fault of every request to the fake; nil ends this. The function may
-// be called from several goroutines.
+// SetFaultChooser sets a function that chooses every request's fault; nil ends this. Several goroutines may call
+// it.
 func (f *Fake) SetFaultChooser(choose func(method, path string) *Fault) {
 	f.change(func() { f.choose = choose })
 }
 
-// takeFault returns the fault that a test has planned for a request, or the zero value.
+// takeFault returns the planned fault of a request, or the zero value.
 func (f *Fake) takeFault(r *http.Request) (met Fault) {
 	choose := locked(f, func() func(method, path string) *Fault {
 		for i, fault := range f.faults {
@@ -72,7 +70,7 @@ func (f *Fake) takeFault(r *http.Request) (met Fault) {
 	return met
 }
 
-// wait waits for the duration of a fault. true: the time has passed; false: the fake was closed before.
+// wait waits for the duration of a fault, and reports whether the fake is still open.
 func (f *Fake) wait(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -82,7 +80,7 @@ func (f *Fake) wait(d time.Duration) bool {
 	}
 }
 
-// LateRequestCount returns the number of requests whose connections were cut and which have not yet taken effect.
+// LateRequestCount counts the requests with cut connections that have not yet taken effect.
 func (f *Fake) LateRequestCount() int64 { return f.late.Load() }
 
 // drop ends the connection of a request without an answer.

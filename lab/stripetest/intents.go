@@ -13,14 +13,13 @@ type intent struct {
 	customer                *customer
 	method                  *method
 	metadata                map[string]string
-	// The Checkout Session whose page created the PaymentIntent; nil for one that was created without a page.
+	// The Checkout Session whose page created the PaymentIntent; nil: none.
 	session *session
 	charges []*charge
 	failed  *apiError // The error of the PaymentIntent's last failed charge.
 }
 
-// payable reports whether the PaymentIntent could still lead to a charge. true: a confirmation, a card or the
-// bank's answer may still charge it; false: it has ended.
+// payable reports whether the PaymentIntent could still lead to a charge.
 func (i *intent) payable() bool {
 	return slices.Contains([]string{"requires_payment_method", "requires_confirmation", "requires_action", "processing"},
 		i.status)
@@ -39,7 +38,6 @@ func (i *intent) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-// createIntent creates a PaymentIntent that is not yet confirmed.
 func (f *Fake) createIntent(c call) (any, *apiError) {
 	amount, err := whole(c.Params, "amount", 0)
 	if err != nil || amount < leastCharge {
@@ -94,7 +92,7 @@ func (f *Fake) confirmIntent(i *intent, c call) (any, *apiError) {
 	return i, nil
 }
 
-// succeed records a successful charge of a PaymentIntent, and emits its events.
+// succeed records the charge of a PaymentIntent, and emits its events.
 func (f *Fake) succeed(i *intent, m *method) {
 	c := f.addCharge(&charge{status: "succeeded", intent: i, method: m})
 	if m.card.disputed {
@@ -105,7 +103,6 @@ func (f *Fake) succeed(i *intent, m *method) {
 	f.emit("payment_intent.succeeded", i)
 }
 
-// addCharge adds a charge of the PaymentIntent's whole amount.
 func (f *Fake) addCharge(c *charge) *charge {
 	c.base, c.amount = f.base("ch"), c.intent.amount
 	f.charges.add(c)
@@ -113,7 +110,7 @@ func (f *Fake) addCharge(c *charge) *charge {
 	return c
 }
 
-// refuse records a refused charge, and removes the card from the PaymentIntent.
+// refuse records a refused charge, and removes the card from its PaymentIntent.
 func (f *Fake) refuse(i *intent, m *method, o ChargeOutcome) *apiError {
 	c := f.addCharge(&charge{status: "failed", intent: i, method: m, outcome: o})
 	i.status, i.method = "requires_payment_method", nil
@@ -129,7 +126,6 @@ func (f *Fake) refuse(i *intent, m *method, o ChargeOutcome) *apiError {
 	return &answered
 }
 
-// cancelIntent cancels a PaymentIntent, after which it can never be paid.
 func (f *Fake) cancelIntent(i *intent, _ call) (any, *apiError) {
 	switch {
 	case i.session != nil:
@@ -149,8 +145,7 @@ func (f *Fake) cancel(i *intent) {
 	f.emit("payment_intent.canceled", i)
 }
 
-// SettleCharge sets the bank's late answer to the charge of a payment's PaymentIntent that is processing. true: there
-// was one; false: there was none.
+// SettleCharge sets the bank's late answer to a payment's processing charge, and reports whether there was one.
 func (f *Fake) SettleCharge(paymentID string, o ChargeOutcome) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

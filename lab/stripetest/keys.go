@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// keyLife is how long the fake stores the answer to an Idempotency-Key. Stripe promises at least as much.
+// keyLife is how long the fake keeps the answer to an Idempotency-Key, the least that Stripe promises.
 const keyLife = 24 * time.Hour
 
-// stored is the answer that the fake keeps for an Idempotency-Key, and replays to repeated requests.
+// stored is the answer that the fake replays for an Idempotency-Key.
 type stored struct {
-	// The method, path and parameters of the request that used the key first.
+	// Method, path and parameters of the first request with the key.
 	request string
 	at      time.Time
 	flying  bool
 	answer  answer
 }
 
-// begin reserves an Idempotency-Key for a request. If an earlier request has used the key, taken is true, and a
-// is the answer to that request, or a refusal.
+// begin reserves an Idempotency-Key. If taken, a is the answer to the earlier request, or a refusal.
 func (f *Fake) begin(c call) (a answer, taken bool) {
 	request := c.Method + " " + c.Path + "?" + c.Params.Encode()
 	first := f.keys[c.Key]

@@ -2,7 +2,7 @@ package stripetest
 
 import "time"
 
-// charge is an attempt to charge a card, in the fake of Stripe.
+// charge is an attempt to charge a card in the fake.
 type charge struct {
 	base
 	status    string
@@ -10,7 +10,7 @@ type charge struct {
 	method    *method
 	amount    int
 	refunded  int
-	outcome   ChargeOutcome // The bank's reason for refusing the charge, if it refused.
+	outcome   ChargeOutcome // The bank's refusal of the charge, if any.
 	disputed  bool
 	disputeAt time.Time
 }
@@ -26,7 +26,7 @@ func (c *charge) json(f *Fake, expand expansions) map[string]any {
 	}
 }
 
-// paid returns the PaymentIntent's successful charge; nil if there is none.
+// paid returns the PaymentIntent's successful charge; nil: none.
 func (i *intent) paid() *charge {
 	for _, c := range i.charges {
 		if c.succeeded() {
@@ -36,7 +36,6 @@ func (i *intent) paid() *charge {
 	return nil
 }
 
-// refund is a refund of a charge, in the fake of Stripe.
 type refund struct {
 	base
 	status   string
@@ -57,7 +56,7 @@ func (r *refund) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-// SetRefundStatuses sets the statuses of the next refunds: pending or failed instead of succeeded.
+// SetRefundStatuses sets the statuses of the next refunds: pending or failed.
 func (f *Fake) SetRefundStatuses(statuses ...string) {
 	f.change(func() { f.refusing = append(f.refusing, statuses...) })
 }
@@ -100,13 +99,13 @@ func (f *Fake) giveBack(paid *charge, amount int, metadata map[string]string) *r
 	return r
 }
 
-// RefundByHand refunds a payment as staff would in Stripe's own pages, without the service. true: refunded; false:
-// the payment has no successful charge.
+// RefundByHand refunds a payment as staff would in Stripe's own pages, and reports whether it had a successful
+// charge.
 func (f *Fake) RefundByHand(paymentID string, amount int) bool {
 	return f.onPaid(paymentID, func(paid *charge) { f.giveBack(paid, amount, map[string]string{}) })
 }
 
-// SettleRefund ends a pending refund with the status succeeded or failed.
+// SettleRefund ends a pending refund as succeeded or failed.
 func (f *Fake) SettleRefund(ref, status string) {
 	f.change(func() {
 		r := f.refunds.byID[ref]
@@ -115,14 +114,12 @@ func (f *Fake) SettleRefund(ref, status string) {
 	})
 }
 
-// DisputeCharge makes the tenant dispute the charge of a payment. true: done; false: the payment has no successful
-// charge.
+// DisputeCharge makes the tenant dispute a payment's charge, and reports whether there was a successful one.
 func (f *Fake) DisputeCharge(paymentID, reason string) bool {
 	return f.onPaid(paymentID, func(paid *charge) { f.openDispute(paid, reason) })
 }
 
-// onPaid calls do with the successful charge of a payment. true: called; false: the payment has no successful
-// charge.
+// onPaid calls do with the successful charge of a payment, and reports whether there was one.
 func (f *Fake) onPaid(paymentID string, do func(*charge)) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,14 +132,14 @@ func (f *Fake) onPaid(paymentID string, do func(*charge)) bool {
 	return false
 }
 
-// dispute is a tenant's objection to a charge, in the fake of Stripe.
+// dispute is a tenant's objection to a charge.
 type dispute struct {
 	base
 	reason string
 	charge *charge
 }
 
-// timeToAnswer is the time in seconds in which evidence about a dispute may be sent.
+// timeToAnswer is the time for evidence about a dispute, in seconds.
 const timeToAnswer = 9 * 24 * 60 * 60
 
 func (d *dispute) json(f *Fake, expand expansions) map[string]any {

@@ -12,20 +12,18 @@ var pageText string
 
 var pages = template.Must(template.New("page").Parse(pageText))
 
-// pageView holds the content of the fake's hosted payment page. What the tenant has entered is never shown again.
+// pageView is the content of the hosted payment page, without what the tenant has entered.
 type pageView struct {
 	Amount, Name, Error, Back string
-	// The step that the payment page shows: pay, challenge or over.
+	// The payment page's step: pay, challenge or over.
 	Step string
-	// The URL to which the card form is sent: after a failed authentication the form is shown at another URL.
+	// The URL of the card form, which is not the page's own after a failed authentication.
 	Action string
 }
 
-// pathOf returns the path of a Checkout Session's hosted payment page.
 func pathOf(s *session) string { return "/pay/" + s.id }
 
-// onPage returns a handler that finds the Checkout Session of a hosted page and calls serve with it, while the
-// fake's state is locked.
+// onPage returns a handler that calls serve with the Checkout Session of a hosted page, under the fake's lock.
 func (f *Fake) onPage(serve func(s *session, w http.ResponseWriter, r *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -40,8 +38,7 @@ func (f *Fake) onPage(serve func(s *session, w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// showPage shows the card form of a hosted payment page, or that the page has expired. It redirects a tenant who
-// has paid back to the service.
+// showPage shows the card form, or that the hosted page has expired, or redirects a tenant who has paid.
 func (f *Fake) showPage(s *session, w http.ResponseWriter, r *http.Request) {
 	switch s.status {
 	case "complete":
@@ -61,7 +58,7 @@ func (f *Fake) viewOf(s *session) pageView {
 	}
 }
 
-// reasons maps the code of a bank's refusal to the text on the hosted payment page.
+// reasons maps the code of a bank's refusal to its text on the payment page.
 var reasons = map[string]string{
 	"insufficient_funds": "Your card has insufficient funds. Try a different card.",
 	"generic_decline":    "Your card was declined. Try a different card.",
@@ -71,8 +68,7 @@ var reasons = map[string]string{
 
 const authenticationFailed = "payment_intent_authentication_failure"
 
-// takeCard charges the card that the tenant entered on the hosted payment page. A refused card leaves the page
-// open.
+// takeCard charges the entered card. A refused card leaves the hosted page open.
 func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
 	if s.status != "open" {
 		http.Redirect(w, r, pathOf(s), http.StatusSeeOther)
@@ -88,7 +84,7 @@ func (f *Fake) takeCard(s *session, w http.ResponseWriter, r *http.Request) {
 	f.answerPage(w, r, s, f.pay(s, with, false))
 }
 
-// answerPage redirects to or shows the page that follows a card or an authentication on the hosted payment page.
+// answerPage redirects to or shows the page that follows a card or an authentication.
 func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, challenge bool) {
 	switch {
 	case challenge:
@@ -100,8 +96,7 @@ func (f *Fake) answerPage(w http.ResponseWriter, r *http.Request, s *session, ch
 	}
 }
 
-// challenge serves the page on which the tenant's bank authenticates the tenant. A POST has the field outcome:
-// complete or fail.
+// challenge serves the page of the bank's authentication. A POST has the field outcome: complete or fail.
 func (f *Fake) challenge(s *session, w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.status != "open" || s.challenge == nil:
@@ -124,7 +119,7 @@ func render(w http.ResponseWriter, status int, v pageView) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if pages.Execute(w, v) != nil {
-		// The error is ignored: it only means that the tenant has closed the connection.
+		// An error only means that the tenant has closed the connection.
 		drop()
 	}
 }

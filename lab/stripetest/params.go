@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expansions lists the paths of Stripe's parameter expand[]: the fields to return as whole objects instead of ids.
+// expansions are the paths of Stripe's parameter expand[]: fields to return as whole objects instead of ids.
 type expansions []string
 
 func expansionsOf(params url.Values) expansions {
@@ -20,7 +20,7 @@ func expansionsOf(params url.Values) expansions {
 }
 
 // of returns the expansions (fields to return as whole objects) inside a field. asked reports whether the field
-// itself must be expanded (true) or shown as an id (false).
+// itself is expanded.
 func (e expansions) of(field string) (inside expansions, asked bool) {
 	for _, path := range e {
 		if rest, ok := strings.CutPrefix(path+".", field+"."); ok {
@@ -30,7 +30,7 @@ func (e expansions) of(field string) (inside expansions, asked bool) {
 	return inside, asked
 }
 
-// shown returns an object's JSON if its field must be expanded, else the object's id; nil for no object.
+// shown returns an object's JSON if its field is expanded, else its id; nil for no object.
 func shown[T interface {
 	comparable
 	object
@@ -45,7 +45,7 @@ func shown[T interface {
 	return item.head().id
 }
 
-// group returns the form parameters name[key]=value as a map from key to value.
+// group returns the form parameters name[key]=value as a map.
 func group(params url.Values, name string) map[string]string {
 	out := map[string]string{}
 	for param, values := range params {
@@ -68,7 +68,7 @@ func whole(params url.Values, name string, usual int) (int, *apiError) {
 	return n, nil
 }
 
-// orNil returns the text, or nil for an empty text, since Stripe returns null for it.
+// orNil returns nil for an empty text, as Stripe does.
 func orNil(text string) any {
 	if text == "" {
 		return nil

@@ -21,10 +21,10 @@ type session struct {
 	asked                   url.Values
 	metadata                map[string]string
 	expires                 time.Time
-	// The PaymentIntent of the session; nil until the tenant enters the first card.
+	// The PaymentIntent of the session; nil until the first card.
 	intent    *intent
-	challenge *card // The card of a tenant who must authenticate now; nil when no tenant must.
-	// Code of the card's refusal that the payment page shows; "" when no card was refused.
+	challenge *card // The card of a tenant who must authenticate now; nil: none.
+	// Code of the refusal that the payment page shows; "": none.
 	refused string
 }
 
@@ -40,7 +40,6 @@ func (s *session) json(f *Fake, expand expansions) map[string]any {
 	return out
 }
 
-// createSession creates a Checkout Session, which has a hosted payment page.
 func (f *Fake) createSession(c call) (any, *apiError) {
 	const price = "line_items[0][price_data]"
 	p := c.Params
@@ -74,7 +73,6 @@ func (f *Fake) createSession(c call) (any, *apiError) {
 	return s, nil
 }
 
-// expireSession expires a Checkout Session, so that its page can no longer be paid.
 func (f *Fake) expireSession(s *session, _ call) (any, *apiError) {
 	if s.status != "open" {
 		return nil, wrongState("", "Only Checkout Sessions with a status in [\"open\"] can be expired. "+
@@ -92,8 +90,7 @@ func (f *Fake) expire(s *session) {
 	f.emit("checkout.session.expired", s)
 }
 
-// pay charges a card on a session's hosted payment page. challenge: true if the tenant must authenticate first;
-// false if the card was charged or refused.
+// pay charges a card on a session's hosted page. challenge reports whether the tenant must authenticate first.
 func (f *Fake) pay(s *session, with card, authenticated bool) (challenge bool) {
 	if s.intent == nil {
 		s.intent = &intent{

@@ -10,8 +10,7 @@ import (
 	"partnerdeposits/lab/backing"
 )
 
-// Start runs a fake of Stripe until the test ends. The test fails if the service's adapter has broken one of the
-// fake's rules.
+// Start runs a fake of Stripe until the test ends, which fails if the service's adapter has broken a rule.
 func Start(t backing.TB, o Options) *Fake {
 	t.Helper()
 	f := StartExpectingViolations(t, o)
@@ -23,7 +22,7 @@ func Start(t backing.TB, o Options) *Fake {
 	return f
 }
 
-// StartExpectingViolations runs a fake of Stripe until the test ends, for a test that expects violations of the fake's
+// StartExpectingViolations runs a fake of Stripe until the test ends, which expects violations of the fake's
 // rules.
 func StartExpectingViolations(t backing.TB, o Options) *Fake {
 	t.Helper()
@@ -31,21 +30,20 @@ func StartExpectingViolations(t backing.TB, o Options) *Fake {
 	server := httptest.NewServer(f.Handler())
 	f.SetURL(server.URL)
 	t.Cleanup(func() {
-		f.Close() // End the requests to the fake that hang, so that its server can stop.
+		f.Close() // Hanging requests would keep the fake's server from stopping.
 		server.CloseClientConnections()
 		server.Close()
 	})
 	return f
 }
 
-// PageResponse is an HTTP response of the fake's hosted payment page.
 type PageResponse struct {
 	Status   int
 	Location string
 	Body     string
 }
 
-// PayOnPaymentPage enters a card on a hosted payment page, and completes the authentication if the bank wants one. It
+// PayOnPaymentPage enters a card on a hosted payment page, completes an authentication if the bank wants one, and
 // returns the last response.
 func (f *Fake) PayOnPaymentPage(t backing.TB, page, number string) PageResponse {
 	t.Helper()
@@ -56,7 +54,7 @@ func (f *Fake) PayOnPaymentPage(t backing.TB, page, number string) PageResponse 
 	return a
 }
 
-// PostForm sends a form to the fake's hosted pages and returns the response, without following a redirect.
+// PostForm sends a form to the fake's hosted pages, and follows no redirect.
 func (f *Fake) PostForm(t backing.TB, target string, form url.Values) PageResponse {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(form.Encode()))
@@ -78,8 +76,7 @@ func (f *Fake) PostForm(t backing.TB, target string, form url.Values) PageRespon
 	return PageResponse{Status: res.StatusCode, Location: res.Header.Get("Location"), Body: string(body)}
 }
 
-// PaymentPageURL returns the URL of a payment's newest hosted page, even if the page has expired; "" if there is
-// none.
+// PaymentPageURL returns the URL of a payment's newest hosted page, even if it has expired; "": none.
 func (f *Fake) PaymentPageURL(paymentID string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,7 +87,7 @@ func (f *Fake) PaymentPageURL(paymentID string) string {
 	return f.url + pathOf(p.sessions[len(p.sessions)-1])
 }
 
-// RepairSavedCards makes the cards that a payment has saved good for later charges.
+// RepairSavedCards makes a payment's saved cards good for later charges.
 func (f *Fake) RepairSavedCards(paymentID string) {
 	f.change(func() {
 		for _, i := range f.intentsOf(paymentID) {
@@ -101,12 +98,11 @@ func (f *Fake) RepairSavedCards(paymentID string) {
 	})
 }
 
-// ChargeTotals holds the successful charges of a payment: their number, the cents that they took, and the cents that
-// are left after refunds.
+// ChargeTotals are the successful charges of a payment: their number, the cents taken, and the cents left after
+// refunds.
 type ChargeTotals struct{ Charges, Taken, Kept int }
 
-// ChargeTotalsByPayment returns, by payment id, the number and sums of the charges of every payment that has a
-// successful charge.
+// ChargeTotalsByPayment returns the totals of every payment with a successful charge.
 func (f *Fake) ChargeTotalsByPayment() map[string]ChargeTotals {
 	f.mu.Lock()
 	defer f.mu.Unlock()

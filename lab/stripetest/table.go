@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// table stores the fake's objects of one kind, in the order of their creation.
+// table stores the fake's objects of one kind in order of creation.
 type table[T object] struct {
 	all  []T
 	byID map[string]T
 }
 
-// object is an object of Stripe's API, with an id, a time of creation and a form in JSON.
+// object is an object of Stripe's API.
 type object interface {
 	head() base
 	json(f *Fake, expand expansions) map[string]any
 }
 
-// base holds the id of an object of the fake of Stripe and the time of its creation.
 type base struct {
 	id      string
 	created int64
@@ -25,7 +24,7 @@ type base struct {
 
 func (b base) head() base { return b }
 
-// base returns the id and the time of creation of a new object, whose id begins with a prefix such as "pi".
+// base returns id and creation time of a new object, with an id prefix such as "pi".
 func (f *Fake) base(prefix string) base { return base{f.newID(prefix), f.now().Unix()} }
 
 func (t *table[T]) add(item T) {
@@ -44,8 +43,8 @@ func (t *table[T]) find(id string) (item T, err *apiError) {
 	return item, nil
 }
 
-// list returns an endpoint that answers the GET of a list of objects, newest first. intentOf serves the parameter
-// payment_intent; nil: the list has no such parameter.
+// list returns an endpoint for the GET of a list, newest first. intentOf serves the parameter payment_intent; nil:
+// none.
 func list[T object](f *Fake, t *table[T], intentOf func(T) *intent) endpoint {
 	return func(c call) (any, *apiError) {
 		numbers := map[string]int{"limit": 10, "created[gte]": 0, "created[lt]": math.MaxInt}

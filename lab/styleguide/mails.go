@@ -12,20 +12,19 @@ import (
 	"partnerdeposits/lab/mailbook"
 )
 
-// mailsView is the data of the page /styleguide/mails, which shows every mail of the service.
+// mailsView is the data of the page /styleguide/mails.
 type mailsView struct {
 	Page  ui.Page
 	Mails []caughtmails.MailView
 	Langs []langLink
 }
 
-// langLink is a link to the page of all mails in another language.
 type langLink struct {
 	Label, Path string
 	Current     bool
 }
 
-// specimens serves the page with every mail of the service in the language of ?mail=: en, fr or both.
+// specimens serves the page of all mails in the language of ?mail=: en, fr or both.
 func (p *pages) specimens(c *fiber.Ctx) error {
 	lang, locale := ui.LangOf(c), localeOf(c)
 	v := mailsView{Page: ui.Page{Lang: lang, Title: textMails.In(lang), Query: ui.RawQuery(c), Wide: true}}
@@ -41,7 +40,7 @@ func (p *pages) specimens(c *fiber.Ctx) error {
 	return ui.Render(caughtmails.AllowFrames(c), fiber.StatusOK, mailsPage(v))
 }
 
-// specimen serves the HTML of a single mail with invented values.
+// specimen serves the HTML of one mail with invented values.
 func (p *pages) specimen(c *fiber.Ctx) error {
 	locale := strings.Replace(c.Params("mail"), both, "", 1)
 	all := mailbook.SampleMails(locale, p.DashboardURL, p.Clock.Now())
@@ -51,7 +50,7 @@ func (p *pages) specimen(c *fiber.Ctx) error {
 	return fault.ErrRouteNotFound
 }
 
-// both is the part of a path that stands for mails in both languages, for a reader whose language is not known.
+// both is the part of a path for mails in both languages.
 const both = "both"
 
 func orBoth(locale string) string {
@@ -61,7 +60,7 @@ func orBoth(locale string) string {
 	return locale
 }
 
-// localeOf returns the language of mails in the query parameter mail, or else the language of the page.
+// localeOf returns the language of mails in the query parameter mail, else that of the page.
 func localeOf(c *fiber.Ctx) string {
 	for _, l := range mailbook.Locales {
 		if c.Query("mail") == orBoth(l) {

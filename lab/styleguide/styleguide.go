@@ -1,5 +1,5 @@
-// Package styleguide serves the pages for those who change the looks of the service: every component of package ui at
-// /styleguide, and every mail with invented values at /styleguide/mails. Only `make run` and tests mount them.
+// Package styleguide serves every component of package ui at /styleguide, and every mail with invented values at
+// /styleguide/mails, for `make run` and tests only.
 package styleguide
 
 import (
@@ -20,14 +20,13 @@ const (
 	pathMails = pathGuide + "/mails"
 )
 
-// Deps holds what the pages of the style guide need: a clock, the cookies of pages, and the dashboard's URL.
 type Deps struct {
 	Clock        ports.Clock
 	Site         *ui.SiteCookies
-	DashboardURL string // The setting DASHBOARD_BASE_URL, without a slash at its end.
+	DashboardURL string // The setting DASHBOARD_BASE_URL, without a final slash.
 }
 
-// MountFunc returns a function that adds the pages of the style guide to a service whose dashboard has this base URL.
+// MountFunc returns a function that adds the style guide to a service with this dashboard.
 func MountFunc(dashboardURL string) func(fiber.Router, *ui.SiteCookies) {
 	return func(app fiber.Router, site *ui.SiteCookies) {
 		Mount(app, Deps{Clock: system.Clock{}, Site: site, DashboardURL: strings.TrimSuffix(dashboardURL, "/")})
@@ -36,7 +35,6 @@ func MountFunc(dashboardURL string) func(fiber.Router, *ui.SiteCookies) {
 
 type pages struct{ Deps }
 
-// Mount adds the pages of the style guide to a web application.
 func Mount(app fiber.Router, d Deps) {
 	p := &pages{d}
 	app.Get(pathGuide, d.Site.PageMiddleware, p.guide)
@@ -48,12 +46,12 @@ func Mount(app fiber.Router, d Deps) {
 //go:embed guide.css
 var rules string
 
-// schemes is the pattern that finds the colours of the light and the dark scheme in the stylesheet of all pages.
+// schemes finds the light and the dark colours in the stylesheet of all pages.
 var schemes = regexp.MustCompile(
 	`(?s)^:root \{\n  color-scheme: light dark;\n(.*?)\}\n@media \(prefers-color-scheme: dark\) \{\n  :root \{\n(.*?)  \}\n\}`)
 
-// style is the stylesheet of the style guide: parts with the class light or dark have the colours of that scheme,
-// whichever scheme the reader prefers.
+// style is the style guide's stylesheet: the classes light and dark force a colour scheme, whichever the reader
+// prefers.
 var style = func() string {
 	found := schemes.FindStringSubmatch(ui.Stylesheet())
 	if found == nil {
@@ -70,7 +68,7 @@ func serveStyle(c *fiber.Ctx) error {
 	return c.SendString(style)
 }
 
-// chips lists status labels with every icon and every colour, for the style guide.
+// chips lists status labels with every icon and every colour.
 var chips = []ui.Chip{
 	{Text: "Awaiting the tenant", Icon: "i-wait"},
 	{Text: "Not finished", Icon: "i-half"},
@@ -83,17 +81,16 @@ var chips = []ui.Chip{
 	{Text: "Ends soon", Tone: "warn", Icon: "i-wait"},
 }
 
-// guideView is the data of the page /styleguide.
 type guideView struct {
 	Page    ui.Page
 	Amount  string
 	Day     string
 	Minute  string
-	Longest string // The text of a period of days with its months in full: the longest such text.
+	Longest string // The longest text of a period of days, with its months in full.
 	QR      ui.QR
 }
 
-// guide serves the page that shows every component in every state, in the light and the dark scheme.
+// guide serves the page of every component in every state, in light and dark.
 func (p *pages) guide(c *fiber.Ctx) error {
 	lang, now := ui.LangOf(c), p.Clock.Now()
 	qr, err := ui.NewQR("invented")

@@ -14,7 +14,7 @@ var (
 	textMailsIn = ui.T("Language of the mails", "Langue des e-mails")
 )
 
-// localeNames maps each language of mails to its name on the page of all mails.
+// localeNames are the languages' names on the page of all mails.
 var localeNames = map[string]ui.LocalizedText{
 	"en": ui.T("English", "Anglais"),
 	"fr": ui.T("French", "Français"),

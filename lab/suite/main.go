@@ -22,7 +22,7 @@ import (
 	"partnerdeposits/lab/pgtest"
 )
 
-// every is the interval at which the progress of the tests is printed.
+// every is the interval of the tests' progress lines.
 const every = 5 * time.Second
 
 func main() {
@@ -35,8 +35,8 @@ func main() {
 	}
 }
 
-// run runs the command whose events are tests. passed: true if all tests passed; false if one failed or did not
-// end. After Ctrl-C it waits for the command to end.
+// run runs the command whose events are tests. passed reports whether all passed. After Ctrl-C it waits for the
+// command to end.
 func run(command []string, out io.Writer) (passed bool, err error) {
 	if len(command) == 0 {
 		return false, errors.New("name a command that prints events of go test -json")
@@ -51,8 +51,7 @@ func run(command []string, out io.Writer) (passed bool, err error) {
 	}
 	defer end()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the command is the caller's
-	// Start the command in a process group of its own, so that an interrupt can be sent to the tests and their
-	// servers too, and not to the command alone.
+	// A process group of its own gets an interrupt as a whole: the tests and their servers too.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.Stderr, cmd.Env = os.Stderr, append(os.Environ(), environ...)

@@ -13,37 +13,36 @@ import (
 	"time"
 )
 
-// event is a line of `go test -json` (go doc test2json), or a line of its own kind that announces how many
-// packages will be tested.
+// event is a line of `go test -json` (go doc test2json), or a line that announces the number of packages.
 type event struct {
 	Action, Package, Test, Output, ImportPath string
 
 	Elapsed float64 // Duration of the test or package in seconds.
-	// The number of packages that the event announces, if its Action is "packages".
+	// The announced number of packages, if Action is "packages".
 	Packages int
 }
 
-// name returns the name of the event's package and test, or only of the package if the event is not about a test.
+// name returns the event's package and test, or its package alone.
 func (e event) name() string {
 	return strings.TrimSuffix(strings.TrimPrefix(cmp.Or(e.Package, e.ImportPath), "partnerdeposits/")+" "+e.Test, " ")
 }
 
-// report counts the events of a test run, and prints each failure as it happens.
+// report counts the events of a test run, and prints failures at once.
 type report struct {
 	mu  sync.Mutex
 	out io.Writer
 
 	start                   time.Time
 	total, packages, cached int
-	passed, failed, skipped int // Numbers of tests that passed, failed and were skipped.
-	// Number of packages that failed without a failed test, such as by a panic or a build.
+	passed, failed, skipped int
+	// Packages that failed without a failed test, as by a panic.
 	broken int
-	// The packages in which a test has failed, so that the failure of the package itself is not printed.
+	// Packages with a failed test, whose own failure is not printed.
 	explained map[string]bool
 	running   map[string]time.Time
-	// The output so far of the tests and packages that are still running.
+	// Output so far of the tests and packages still running.
 	said map[string][]string
-	took []event // The last event of each package and test that has ended, with its duration.
+	took []event // The last event of each ended package and test.
 }
 
 func newReport(out io.Writer) *report {
@@ -51,7 +50,7 @@ func newReport(out io.Writer) *report {
 		running: map[string]time.Time{}, said: map[string][]string{}}
 }
 
-// tick prints the progress of the test run at intervals, until the returned function is called.
+// tick prints the test run's progress at intervals, until stop is called.
 func (r *report) tick(every time.Duration) (stop func()) {
 	ticker, done := time.NewTicker(every), make(chan struct{})
 	go func() {
@@ -83,7 +82,7 @@ func (r *report) progress() {
 		time.Since(r.start).Seconds(), r.packages, r.total, r.cached, r.passed+r.failed, failed, now)
 }
 
-// read counts all events of a test run. A line that is not an event is printed unchanged.
+// read counts the events of a test run. Other lines are printed unchanged.
 func (r *report) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
@@ -120,8 +119,7 @@ func (r *report) take(e event) {
 			r.cached++
 		}
 	case "pass", "skip":
-		// The output of a passed test may hold a data race: `go test` writes the race detector's report to the output of
-		// whichever test runs.
+		// The output of a passed test may hold a data race: `go test` writes its report to whichever test runs.
 		if said := strings.Join(r.said[name], ""); strings.Contains(said, "WARNING: DATA RACE") {
 			fmt.Fprintf(r.out, "--- race beside %s\n%s", name, said)
 		}
@@ -152,8 +150,7 @@ func (r *report) end(e event, name string) {
 	}
 }
 
-// close prints the totals of the test run. Returns true if all tests passed, and false if one failed, was
-// skipped or did not end.
+// close prints the totals of the test run, and reports whether every test passed.
 func (r *report) close() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,7 +164,7 @@ func (r *report) close() bool {
 	return r.failed+r.broken+r.skipped+len(r.running) == 0 && r.passed > 0
 }
 
-// slowest prints the ten slowest packages or tests. The function out returns true for those to leave out.
+// slowest prints the ten slowest packages or tests for which out is false.
 func (r *report) slowest(name string, out func(event) bool) {
 	fmt.Fprintf(r.out, "# the slowest %s, in seconds\n", name)
 	slowest := slices.DeleteFunc(slices.Clone(r.took), out)

@@ -9,37 +9,33 @@ import (
 	"time"
 )
 
-// APIPathPrefix is the beginning of every path of the partner API.
 const APIPathPrefix = "/api/partner/v1"
 
-// APIClient is an HTTP client for the partner API.
 type APIClient struct{ http.Client }
 
-// NewAPIClient returns a client for the partner API. It waits for an answer as long as patience, and keeps up to idle
-// unused connections to a process.
+// NewAPIClient returns a client of the partner API that waits for an answer as long as patience, and keeps up to
+// idle unused connections.
 func NewAPIClient(patience time.Duration, idle int) *APIClient {
 	transport := &http.Transport{MaxIdleConnsPerHost: idle, IdleConnTimeout: 3 * time.Second}
 	return &APIClient{http.Client{Timeout: patience, Transport: transport}}
 }
 
-// APICall is a request of a partner to the API: method, path, keys and body.
 type APICall struct {
-	Base   string // Base URL of the http process that is called.
+	Base   string // Base URL of the called http process.
 	APIKey string
-	Method string // HTTP method of the call; "": POST.
-	Path   string // Path of the API call, without APIPrefix (the beginning of every path).
-	Key    string // The idempotency key of the call; "": no such header.
+	Method string // HTTP method; "": POST.
+	Path   string // Path of the API call, without APIPathPrefix.
+	Key    string // The call's idempotency key; "": no such header.
 	Body   string
 }
 
-// APIResponse is a response of the partner API, or the error if none arrived.
+// APIResponse is a response of the partner API, or why none arrived.
 type APIResponse struct {
 	Status int
 	Body   []byte
-	Err    error // The error because of which no response arrived; nil when one arrived.
+	Err    error // Why no response arrived; nil: one did.
 }
 
-// Do sends a request to the partner API and returns the response.
 func (c *APIClient) Do(ctx context.Context, call APICall) (a APIResponse) {
 	if call.Method == "" {
 		call.Method = http.MethodPost
@@ -64,16 +60,15 @@ func (c *APIClient) Do(ctx context.Context, call APICall) (a APIResponse) {
 	return a
 }
 
-// OK reports whether a request took effect. true: a status below 300; false: another status, or no response.
+// OK reports whether a response with a status below 300 arrived.
 func (a APIResponse) OK() bool { return a.Err == nil && a.Status < http.StatusMultipleChoices }
 
-// HasErrorCode reports whether a response has the status and its body the error code. false: another answer, or none.
 func (a APIResponse) HasErrorCode(status int, code string) bool {
 	return a.Err == nil && a.Status == status && strings.Contains(string(a.Body), code)
 }
 
-// OutcomeUnknown reports whether it is unknown if a request took effect. true: there was no response, a 5xx, or an
-// earlier request with the same key is in progress; false: the outcome is known.
+// OutcomeUnknown reports whether it is unknown if a request took effect: no response, a 5xx, or its key in use by
+// an earlier request.
 func (a APIResponse) OutcomeUnknown() bool {
 	return a.Err != nil || a.Status >= http.StatusInternalServerError ||
 		a.HasErrorCode(http.StatusConflict, "idempotency_key_in_use")
@@ -87,9 +82,9 @@ func (a APIResponse) DecodeData(data any) error {
 	return json.Unmarshal(a.Body, &struct{ Data any }{data})
 }
 
-// DataID returns the field data.id of a response; "" if there is none.
+// DataID returns the field data.id of a response; "": none.
 func (a APIResponse) DataID() string {
 	var made struct{ ID string }
-	_ = a.DecodeData(&made) // The error is ignored: for a response that is no JSON the id is "".
+	_ = a.DecodeData(&made) // For a response without JSON the id is "".
 	return made.ID
 }

@@ -1,5 +1,5 @@
-// Package world holds the parts of an installation of the service, for programs and tests that disturb or measure
-// the service from outside: databases, processes at fixed addresses, partners, and a client of the API.
+// Package world holds parts of an installation of the service, for tools and tests that act from outside:
+// databases, processes, partners and an API client.
 package world
 
 import (
@@ -19,14 +19,14 @@ import (
 	"partnerdeposits/process/services"
 )
 
-// Database is a database of the service that a test tool has opened: a connection pool and a store over it.
+// Database is an opened database of the service: a connection pool and a store.
 type Database struct {
 	Pool  *pgxpool.Pool
 	Store *postgres.Store
 }
 
-// CreateDatabase creates a database on a Postgres server and returns its URL. If owner is not "", a role of that name
-// is created that may log in, and owns the database.
+// CreateDatabase creates a Postgres database and returns its URL. An owner other than "" is created as a role that
+// may log in.
 func CreateDatabase(ctx context.Context, server, name, owner string) (string, error) {
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
@@ -47,8 +47,7 @@ func CreateDatabase(ctx context.Context, server, name, owner string) (string, er
 	return RewriteDatabaseURL(server, owner, "", name), nil
 }
 
-// RewriteDatabaseURL returns the URL of a Postgres server with another user, address and database. A part that is
-// given as "" stays as it was.
+// RewriteDatabaseURL returns a Postgres URL with another user, address and database; "" keeps a part.
 func RewriteDatabaseURL(server, user, address, database string) string {
 	u := parsed(server)
 	if user != "" {
@@ -63,18 +62,17 @@ func RewriteDatabaseURL(server, user, address, database string) string {
 	return u.String()
 }
 
-// HostPort returns host:port of a server's URL.
 func HostPort(server string) string { return parsed(server).Host }
 
 func parsed(server string) *url.URL {
 	u, err := url.Parse(server)
 	if err != nil {
-		panic(err) // The error is ignored: lab/backing made the URL, so it can be parsed.
+		panic(err) // lab/backing made the URL, so it can be parsed.
 	}
 	return u
 }
 
-// OpenDatabase opens a database of the service with a pool of at most conns connections.
+// OpenDatabase opens a database of the service with at most conns connections.
 func OpenDatabase(ctx context.Context, url string, conns int32) (*Database, error) {
 	cfg := config.Config{Environment: partner.EnvironmentDevelopment, DatabaseURL: secret.Text(url)}
 	options := postgres.PoolOptions{MaxConns: conns, StatementTimeout: 10 * time.Minute}
@@ -85,7 +83,7 @@ func OpenDatabase(ctx context.Context, url string, conns int32) (*Database, erro
 	return &Database{Pool: stores.Pool, Store: stores.Postgres}, nil
 }
 
-// Close closes the database's connections. On a nil Database it does nothing.
+// Close closes the connections; on a nil Database it does nothing.
 func (d *Database) Close(ctx context.Context) {
 	if d != nil {
 		d.Store.Close(ctx)

@@ -11,23 +11,23 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// ServiceProcess is a process of the service, which can end and start again at the same addresses.
+// ServiceProcess is a process of the service, which can start again at the same addresses.
 type ServiceProcess struct {
 	Name string // Name of the process in messages, such as "dispatcher 1".
 	Path string
-	// Settings as NAME=value; a later one replaces an earlier one of the same name.
+	// Settings as NAME=value; of the same name the last wins.
 	Env  []string
 	Log  io.Writer
-	Base string // Base URL of the API and the pages that the process serves.
-	Ops  string // Base URL at which the process serves /readyz and /metrics.
+	Base string // Base URL of the API and the pages.
+	Ops  string // Base URL of /readyz and /metrics.
 
 	process atomic.Pointer[procs.Process]
 }
 
-// MaxStartTime is the longest time from the start of a process to its readiness, on a busy machine.
+// MaxStartTime bounds the start of a process on a busy machine.
 const MaxStartTime = 60 * time.Second
 
-// NewServiceProcess returns a process of the service that is not yet started, with two free ports in its settings.
+// NewServiceProcess returns a process of the service that is not yet started, with two free ports.
 func NewServiceProcess(name, path string, env ...string) (*ServiceProcess, error) {
 	var addresses [2]string
 	for i := range addresses {
@@ -45,7 +45,7 @@ func NewServiceProcess(name, path string, env ...string) (*ServiceProcess, error
 	return n, nil
 }
 
-// Start starts the process of the service and does not wait until it is ready (AwaitReady).
+// Start starts the process without waiting until it is ready (AwaitReady).
 func (n *ServiceProcess) Start() error {
 	p, err := procs.Start(procs.ProcessSpec{Name: n.Name, Path: n.Path, Env: n.Env, Log: n.Log})
 	if err == nil {
@@ -54,14 +54,14 @@ func (n *ServiceProcess) Start() error {
 	return err
 }
 
-// AwaitReady waits until the running process of the service answers 200 at /readyz.
+// AwaitReady waits until the process answers 200 at /readyz.
 func (n *ServiceProcess) AwaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, MaxStartTime)
 	defer cancel()
 	return n.Process().AwaitHTTPOK(ctx, n.Ops+"/readyz")
 }
 
-// Sleep waits for a duration. Returns an error if ctx ended first.
+// Sleep waits for a duration; the end of ctx is an error.
 func Sleep(ctx context.Context, span time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -71,5 +71,5 @@ func Sleep(ctx context.Context, span time.Duration) error {
 	}
 }
 
-// Process returns the process that was started last; nil before the first start.
+// Process returns the process started last; nil before the first start.
 func (n *ServiceProcess) Process() *procs.Process { return n.process.Load() }

@@ -12,14 +12,14 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
-// Partner is a partner of the service with a linked account and an API key.
+// Partner is a partner with a linked account and an API key.
 type Partner struct {
 	Name        string
 	ID, Account id.ID
 	Key         string
 }
 
-// CreatePartner stores a partner with a linked account and an API key. Its slug is name.
+// CreatePartner stores a partner with a linked account and an API key; name is its slug.
 func (d *Database) CreatePartner(ctx context.Context, name string) (Partner, error) {
 	now, entropy := system.Clock{}.Now(), system.Entropy{}
 	p := Partner{Name: name, ID: entropy.NewID(), Account: entropy.NewID()}
@@ -39,7 +39,7 @@ func (d *Database) CreatePartner(ctx context.Context, name string) (Partner, err
 	})
 }
 
-// CreateSubscription stores a webhook subscription of a partner with its signing secret, and returns its id.
+// CreateSubscription stores a partner's webhook subscription with its signing secret, and returns its id.
 func (d *Database) CreateSubscription(ctx context.Context, p Partner, url string, events []webhook.EventName,
 	key string) (
 	subscription id.ID, err error) {

@@ -20,8 +20,7 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// order tells this process to die or, with a span, to pause at a failpoint. left counts down the hits of the
-// failpoint until then.
+// order makes this process die or, with a span, pause at a failpoint after left more hits.
 type order struct {
 	point string
 	left  atomic.Int64
@@ -44,7 +43,7 @@ func obey(line string) {
 	var o order
 	var number, milliseconds int64
 	switch n, _ := fmt.Sscan(line, &o.point, &number, &milliseconds); { //nolint:errcheck // the count tells
-	case n < 2: // A line with a single word is the order "off", which cancels the last kill or pause.
+	case n < 2: // A line of one word is the order "off", which cancels the last kill or pause.
 		standing.Store(nil)
 	case o.point == "skew":
 		failpoint.SkewIDs(time.Duration(number) * time.Millisecond)
@@ -64,7 +63,7 @@ func hit(point string) {
 		time.Sleep(o.span) //nolint:forbidigo // standing still is the order
 		return
 	}
-	// SIGKILL ends the process at the failpoint, so that no deferred call and no flush runs.
+	// SIGKILL runs no deferred call and no flush.
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
 	select {}
 }

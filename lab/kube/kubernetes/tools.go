@@ -1,8 +1,7 @@
 //go:build tools
 
-// Package kubernetes keeps the modules of the programs that build.sh builds in go.mod, since `go mod tidy` drops
-// every module that nothing imports. The go.mod of Kubernetes needs a replacement for each part of Kubernetes, so
-// this is a module separate from lab/kube.
+// Package kubernetes keeps the modules of the programs that build.sh builds in go.mod. It is a module of its own,
+// because Kubernetes needs a replacement for each of its parts.
 package kubernetes
 
 import (

@@ -20,8 +20,7 @@ import (
 
 const pauseImage = "docker.io/library/pause:node"
 
-// ImportImage loads a container image into the Kubernetes node. image is an archive as `docker save` writes it, or the
-// folder of an OCI layout.
+// ImportImage loads an image into the node: an archive of `docker save`, or the folder of an OCI layout.
 func (n *KubernetesNode) ImportImage(ctx context.Context, image string) error {
 	archive := image
 	if info, err := os.Stat(image); err != nil {
@@ -41,8 +40,7 @@ func (n *KubernetesNode) ctr(ctx context.Context, args ...string) (string, error
 		Args: append([]string{"--address=" + n.file("run/containerd.sock")}, args...)})
 }
 
-// importPause builds the pause image, whose process keeps the namespaces of a pod alive, and loads the image into
-// the Kubernetes node.
+// importPause builds the pause image, whose process keeps a pod's namespaces alive, and loads it.
 func (n *KubernetesNode) importPause(ctx context.Context) error {
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", n.file("pause"),
 		"partnerdeposits/lab/kube/node/pause")
@@ -56,8 +54,8 @@ func (n *KubernetesNode) importPause(ctx context.Context) error {
 	return n.ImportImage(ctx, n.file("pause.tar"))
 }
 
-// WriteImageArchive writes a container image to a file, in the format of `docker save`. The image holds only static
-// programs, in its root folder; the first program is the entry point.
+// WriteImageArchive writes an image of static programs in the format of `docker save`. The first program is the
+// entry point.
 func WriteImageArchive(to, image string, programs ...string) error {
 	files := fstest.MapFS{}
 	for _, program := range programs {

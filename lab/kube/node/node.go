@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// GatewayAddress is this machine's address on the network bridge of the pods.
+	// GatewayAddress is this machine's address on the pods' network bridge.
 	GatewayAddress = "10.213.0.1"
 
 	pods     = "10.213.0.0/24"
@@ -35,10 +35,10 @@ const (
 	bridge   = "pdkube0"
 )
 
-// KubernetesNode is a running Kubernetes cluster of a single node on this machine.
+// KubernetesNode is a Kubernetes cluster of a single node on this machine.
 type KubernetesNode struct {
-	Dir        string // Folder that holds all files of the Kubernetes node.
-	Bin        string // Folder that holds the programs kubectl and helm.
+	Dir        string // Folder of all files of the Kubernetes node.
+	Bin        string // Folder of kubectl and helm.
 	Kubeconfig string // Path of an administrator's kubeconfig file.
 
 	logs, token, etcd, etcdPeer, proxyHealth string
@@ -49,9 +49,8 @@ type KubernetesNode struct {
 	tie       io.Closer
 }
 
-// Start starts a Kubernetes node, which runs until Close or until this process ends. bin is the folder of the
-// programs that kubernetes/build.sh builds. The logs of the node's programs go to the folder logs, which Close
-// keeps.
+// Start starts a Kubernetes node until Close or the end of this process. bin holds the programs of
+// kubernetes/build.sh. Close keeps the folder logs.
 func Start(ctx context.Context, bin, logs string) (_ *KubernetesNode, err error) {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		return nil, errors.New("a node of Kubernetes needs Linux and root")
@@ -82,7 +81,7 @@ func (n *KubernetesNode) file(name string) string { return filepath.Join(n.Dir, 
 var cleanerScript string
 
 // startCleaner waits until no other Kubernetes node runs on this machine, and starts the process that removes this
-// node in the end. That process holds the lock until it has removed the node.
+// one in the end.
 func (n *KubernetesNode) startCleaner(ctx context.Context) error {
 	lock, err := os.OpenFile("/run/"+name+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -100,7 +99,6 @@ func (n *KubernetesNode) startCleaner(ctx context.Context) error {
 	cmd.Dir, cmd.ExtraFiles = "/", []*os.File{lock}
 	cmd.Env = append(n.environ(), "NODE_DIR="+n.Dir, "NODE_BRIDGE="+bridge, "NODE_NAME="+name,
 		"NODE_PROXY="+filepath.Join(n.Bin, "kube-proxy"))
-	// Start the cleaner process in a session of its own, so that it gets no Ctrl-C.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if cmd.Stderr, err = n.log("cleaner"); err != nil {
 		return err
@@ -122,7 +120,7 @@ func (n *KubernetesNode) log(of string) (*os.File, error) {
 	return file, err
 }
 
-// Close ends the Kubernetes node and waits until all its processes, files and network devices are removed.
+// Close ends the Kubernetes node, and waits until its processes, files and network devices are removed.
 func (n *KubernetesNode) Close() error {
 	_ = n.tie.Close()
 	err := n.cleaner.Wait()
@@ -143,8 +141,8 @@ func (n *KubernetesNode) Close() error {
 //go:embed config
 var configs embed.FS
 
-// furnish prepares the start of the Kubernetes node: it writes the configuration files of containerd, kubelet and
-// the others, and creates the network bridge of the pods, on whose address the API server listens.
+// furnish writes the configuration of the node's programs, and creates the pods' bridge, on which the API server
+// listens.
 func (n *KubernetesNode) furnish() error {
 	var ports [4]int
 	for i := range ports {
@@ -193,8 +191,7 @@ func serviceAccountKey() ([]byte, error) {
 	return pem.EncodeToMemory(block), nil
 }
 
-// keepSysctls stores the kernel settings that kubelet and the network plug-ins change, so that the cleaner process
-// can restore them.
+// keepSysctls stores the kernel settings that kubelet and the network plug-ins change, for the cleaner to restore.
 func (n *KubernetesNode) keepSysctls() error {
 	var kept strings.Builder
 	for _, setting := range []string{
@@ -210,8 +207,8 @@ func (n *KubernetesNode) keepSysctls() error {
 	return os.WriteFile(n.file("sysctls"), []byte(kept.String()), 0o600)
 }
 
-// makeBridge creates the network bridge of the pods. Its firewall rule lets a pod reach another through a Service
-// even where the machine forwards no other packets, as Docker configures it.
+// makeBridge creates the pods' network bridge. A firewall rule lets pods reach each other through Services even
+// where Docker forbids forwarding.
 func makeBridge() error {
 	for _, args := range [][]string{
 		{"ip", "link", "add", bridge, "type", "bridge"},
@@ -226,7 +223,7 @@ func makeBridge() error {
 	return nil
 }
 
-// cniFolder returns the folder of the CNI network plug-ins: Debian's, if it exists, or the usual one.
+// cniFolder returns the folder of the CNI network plug-ins: Debian's, or the usual one.
 func cniFolder() string {
 	if _, err := os.Stat("/usr/lib/cni/bridge"); err == nil {
 		return "/usr/lib/cni"
@@ -234,12 +231,10 @@ func cniFolder() string {
 	return "/opt/cni/bin"
 }
 
-// RunKubectl runs kubectl as an administrator of the node, and returns its output.
 func (n *KubernetesNode) RunKubectl(ctx context.Context, args ...string) (string, error) {
 	return n.tool(ctx, "kubectl", args)
 }
 
-// RunHelm runs Helm as an administrator of the node, and returns its output.
 func (n *KubernetesNode) RunHelm(ctx context.Context, args ...string) (string, error) {
 	return n.tool(ctx, "helm", args)
 }
@@ -250,5 +245,5 @@ func (n *KubernetesNode) tool(ctx context.Context, tool string, args []string) (
 	})
 }
 
-// ToolEnv returns environment variables with which kubectl and Helm reach the node as an administrator.
+// ToolEnv returns the environment with which kubectl and Helm reach the node as an administrator.
 func (n *KubernetesNode) ToolEnv() []string { return append(n.environ(), "KUBECONFIG="+n.Kubeconfig) }

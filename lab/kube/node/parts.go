@@ -11,18 +11,17 @@ import (
 	"partnerdeposits/lab/procs"
 )
 
-// startLimit is the longest time until a program of the Kubernetes node answers, on a busy machine.
+// startLimit bounds the start of a program of the node on a busy machine.
 const startLimit = 3 * time.Minute
 
-// part is a program of the Kubernetes node, such as etcd or kubelet.
 type part struct {
 	name string
 	args []string
-	// A function that waits until the program answers; nil: the start does not wait.
+	// A function that waits for the program's answer; nil: no wait.
 	ready wait
 }
 
-// wait is a function that returns once a program of the Kubernetes node answers.
+// wait returns once a program of the Kubernetes node answers.
 type wait func(context.Context, *procs.Process) error
 
 func (n *KubernetesNode) parts() []part {
@@ -47,7 +46,7 @@ func (n *KubernetesNode) parts() []part {
 			"--etcd-servers=" + n.etcd, "--bind-address=" + GatewayAddress, "--advertise-address=" + GatewayAddress,
 			"--cert-dir=" + n.file("certificates"), "--token-auth-file=" + n.file("tokens.csv"),
 			"--authorization-mode=RBAC", "--service-cluster-ip-range=" + services, "--allow-privileged=true",
-			// The API server reaches the node by its address, since no name server resolves the node's name.
+			// No name server resolves the node's name, so the API server uses its address.
 			"--kubelet-preferred-address-types=InternalIP",
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + serviceKey,
 			"--service-account-signing-key-file=" + serviceKey,
@@ -66,7 +65,7 @@ func (n *KubernetesNode) parts() []part {
 	}
 }
 
-// start starts the programs of the Kubernetes node in their order, and waits for each to answer.
+// start starts the programs of the Kubernetes node in order, and waits for each to answer.
 func (n *KubernetesNode) start(ctx context.Context) error {
 	for _, p := range n.parts() {
 		log, err := n.log(p.name)
@@ -75,7 +74,7 @@ func (n *KubernetesNode) start(ctx context.Context) error {
 		}
 		path := filepath.Join(n.Bin, p.name)
 		if _, err := os.Stat(path); err != nil {
-			// A program that build.sh does not build is one of the operating system, found in PATH.
+			// A program that build.sh does not build is the operating system's.
 			path, err = exec.LookPath(p.name)
 			if err != nil {
 				return err
@@ -99,8 +98,8 @@ func (n *KubernetesNode) start(ctx context.Context) error {
 	return nil
 }
 
-// environ returns the environment of the Kubernetes node's programs. Its PATH has the system folders: kubelet and
-// kube-proxy call iptables and mount, containerd calls runc.
+// environ is the environment of the node's programs, with the system folders in PATH, where they find iptables,
+// mount and runc.
 func (n *KubernetesNode) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH") + ":/usr/local/sbin:/usr/sbin:/sbin", "HOME=" + n.Dir, "TMPDIR=" + n.Dir}
 }

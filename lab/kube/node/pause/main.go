@@ -1,5 +1,5 @@
-// Command pause waits for a signal as the process that holds the namespaces of a pod. It replaces the pause image
-// that a Kubernetes node would download.
+// Command pause holds the namespaces of a pod until a signal, in place of the pause image that a node would
+// download.
 package main
 
 import (
