@@ -10,6 +10,7 @@ import (
 // Kind is the kind of an actor, such as partner or tenant, with which the actor's text begins.
 type Kind string
 
+// The kinds of actors who can change deposits and other records.
 const (
 	KindPartner  Kind = "partner"
 	KindOperator Kind = "operator"
@@ -27,6 +28,7 @@ type Actor struct {
 	Key  id.ID  // The API key that a partner used; zero: none, or not known. The actor's text omits the key.
 }
 
+// The actors for which the kind is enough, without an id: tenant, staff, clock, payment provider.
 var (
 	Tenant   = Actor{Kind: KindTenant}
 	Staff    = Actor{Kind: KindStaff}
@@ -42,6 +44,7 @@ func Partner(partnerID, keyID id.ID) Actor {
 	return Actor{Kind: KindPartner, ID: id.Partner.Of(partnerID), Key: keyID}
 }
 
+// Operator returns the actor for an operator.
 func Operator(operatorID id.ID) Actor {
 	return Actor{Kind: KindOperator, ID: id.Operator.Of(operatorID)}
 }

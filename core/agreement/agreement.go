@@ -19,6 +19,8 @@ const Version = "2026-11-27"
 // MaxUserAgentLength is the largest number of bytes of a browser's user agent that a record keeps.
 const MaxUserAgentLength = 512
 
+// Faults of a checkout form: the tenant has not agreed, or the words of the agreement have changed since the page was
+// shown.
 var (
 	ErrMissing = fault.New(fault.Invalid, "agreement_missing", "The tenant has to agree before paying.")
 	ErrChanged = fault.New(fault.Conflict, "agreement_changed",
@@ -32,6 +34,7 @@ type Imprint struct {
 	SupportEmail string
 }
 
+// Terms holds the facts from which the words of an agreement are made.
 type Terms struct {
 	Company string
 	Amount  money.Cents // The largest amount in cents that may be charged to the tenant in all.
@@ -49,6 +52,7 @@ type RequestOrigin struct {
 	UserAgent string `json:"userAgent"` // The user agent of the tenant's browser; "": the browser sent none.
 }
 
+// SubmittedForm is what a tenant's checkout form contains about the agreement.
 type SubmittedForm struct {
 	Agreed    bool
 	PageWords string // The Fingerprint of the agreement that the tenant's page showed; "": the form did not send one.
@@ -56,6 +60,7 @@ type SubmittedForm struct {
 	Origin    RequestOrigin
 }
 
+// Record is the stored evidence that a tenant agreed: the words, the time and the origin.
 type Record struct {
 	ID        id.ID
 	DepositID id.ID

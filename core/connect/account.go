@@ -16,6 +16,7 @@ import (
 	"partnerdeposits/core/zone"
 )
 
+// Faults about operators, accounts, and links between partners and accounts.
 var (
 	ErrAccountNotFound    = fault.New(fault.NotFound, "account_not_found", "There is no such account.")
 	ErrAccountNotLinked   = fault.New(fault.Forbidden, "account_not_linked", "accountId: this account is not linked to you.")
@@ -30,6 +31,7 @@ var (
 		"Enter the name of your company in one line, without a web address (120 characters at most).")
 )
 
+// Operator is a person who rents out.
 type Operator struct {
 	ID           id.ID
 	Email        string
@@ -39,8 +41,10 @@ type Operator struct {
 	VerifiedAt   time.Time // When the operator proved to own the e-mail address; zero: not yet.
 }
 
+// EmailVerified reports whether the operator has proved to own the e-mail address.
 func (o Operator) EmailVerified() bool { return !o.VerifiedAt.IsZero() }
 
+// Actor returns the operator as the author of a change.
 func (o Operator) Actor() actor.Actor { return actor.Operator(o.ID) }
 
 // Account is the business of an operator, for which deposits are made.
@@ -75,6 +79,7 @@ func ValidContact(contact string) bool {
 	return contact == "" || mailaddr.Valid(contact) || telephone.MatchString(contact)
 }
 
+// LinkStatus is the status of the link between a partner and an account.
 type LinkStatus string
 
 // The statuses of the link between a partner and an account (api.md §2).
@@ -83,8 +88,10 @@ const (
 	LinkRevoked LinkStatus = "revoked"
 )
 
+// LinkStatuses lists every status of a link between a partner and an account.
 var LinkStatuses = []LinkStatus{LinkActive, LinkRevoked}
 
+// RevokedBy names the party that revoked the link between a partner and an account.
 type RevokedBy string
 
 // The parties that may revoke the link between a partner and an account (api.md §4).
@@ -94,6 +101,7 @@ const (
 	RevokedByAdmin    RevokedBy = "admin"
 )
 
+// Revokers lists every party that may revoke the link between a partner and an account.
 var Revokers = []RevokedBy{RevokedByOperator, RevokedByPartner, RevokedByAdmin}
 
 // Link lets a partner act for an account (service.md, "PartnerAccountLink"). An account, and an external id of a
@@ -107,6 +115,7 @@ type Link struct {
 	RevokedAt  time.Time // When the link between partner and account was revoked; zero: it is active.
 }
 
+// Status returns LinkActive until the link is revoked, and LinkRevoked afterwards.
 func (l Link) Status() LinkStatus {
 	if l.RevokedAt.IsZero() {
 		return LinkActive
@@ -114,6 +123,8 @@ func (l Link) Status() LinkStatus {
 	return LinkRevoked
 }
 
+// CheckUsable returns ErrAccountLinkRevoked if the link between partner and account is revoked, and nil if it is
+// active.
 func (l Link) CheckUsable() error {
 	if l.Status() == LinkRevoked {
 		return ErrAccountLinkRevoked
@@ -138,6 +149,7 @@ func CheckNewLink(current *Link, partnerID id.ID, externalID string) (already bo
 	return true, nil
 }
 
+// SignUpForm holds the fields of an operator's sign-up form.
 type SignUpForm struct {
 	Email       string
 	Password    string
@@ -175,6 +187,8 @@ func ValidCompany(name string) bool {
 		!strings.Contains(lower, "://") && !strings.Contains(lower, "www.")
 }
 
+// SupportedLocales lists the languages of pages and mails.
 var SupportedLocales = []string{"en", "fr"}
 
+// ValidLocale reports whether a locale is one of Locales, the languages of pages and mails.
 func ValidLocale(locale string) bool { return slices.Contains(SupportedLocales, locale) }

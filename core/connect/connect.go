@@ -31,7 +31,7 @@ var (
 // TimestampTolerance is the largest difference between a connect URL's signed time and now (service.md, "Limits").
 const TimestampTolerance = 30 * 24 * time.Hour
 
-// The length of an external id is counted in bytes.
+// MaxExternalIDLength is the largest length of an external id, in bytes.
 const MaxExternalIDLength = 255
 
 // URLParams holds the signed parameters of a connect URL. A missing or repeated parameter is "".

@@ -19,6 +19,7 @@ import (
 // same meaning there (api.md §4, "Explain").
 type RejectionCause string
 
+// The causes for which a connect URL is refused, and "valid".
 const (
 	CauseValid                RejectionCause = "valid"
 	CauseMissingParameter     RejectionCause = "missing_parameter"
@@ -40,6 +41,7 @@ const (
 	CauseLinkRevoked          RejectionCause = "revoked"
 )
 
+// RejectionCauses lists every cause that the explanation of a connect URL may name.
 var RejectionCauses = []RejectionCause{CauseValid, CauseMissingParameter, CauseMalformedParameter, CauseWrongPartner,
 	CauseMissingSecret,
 	CauseBase64Signature, CauseUpperCaseSignature, CausePrefixedSignature, CauseWrongSecretKind, CauseSecretWhitespace,
@@ -55,6 +57,7 @@ type CandidateSecrets struct {
 	Signing map[id.ID]secret.Text
 }
 
+// URLExplanation says whether a connect URL is valid, and if not, why it is refused.
 type URLExplanation struct {
 	Cause RejectionCause
 	// The explanation for the partner's developer, without signatures and secrets.
@@ -261,4 +264,5 @@ func because(cause RejectionCause, detail string) URLExplanation {
 	return URLExplanation{cause, message}
 }
 
+// ExplainRevokedLink returns the explanation of a connect URL that CheckRevocation refuses.
 func ExplainRevokedLink() URLExplanation { return because(CauseLinkRevoked, "") }

@@ -8,22 +8,27 @@ import (
 	"partnerdeposits/core/mailaddr"
 )
 
+// Faults about e-mail addresses that are not verified, and about links in mails that no longer work.
 var (
 	ErrEmailUnverified = fault.New(fault.Forbidden, "email_not_verified", "Verify your e-mail address first.")
 	ErrTokenVoid       = fault.New(fault.Gone, "link_void",
 		"This link does not work any more. Each link works once, and not for long.")
 )
 
+// TokenKind is the purpose of a token that is mailed to an operator.
 type TokenKind string
 
+// The purposes of a token that is mailed to an operator.
 const (
 	TokenVerifyEmail   TokenKind = "verify"
 	TokenChangeEmail   TokenKind = "change_email"
 	TokenResetPassword TokenKind = "reset"
 )
 
+// TokenKinds lists every purpose of a token that is mailed to an operator.
 var TokenKinds = []TokenKind{TokenVerifyEmail, TokenChangeEmail, TokenResetPassword}
 
+// Lifetime returns for how long after its creation a mailed token of this kind works.
 func (k TokenKind) Lifetime() time.Duration {
 	if k == TokenResetPassword {
 		return 30 * time.Minute

@@ -10,4 +10,5 @@ const (
 	OutcomeFailed        LinkResult = "error"
 )
 
+// ConnectOutcomes lists every outcome of a connect page.
 var ConnectOutcomes = []LinkResult{OutcomeLinked, OutcomeAlreadyLinked, OutcomeFailed}

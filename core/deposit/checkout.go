@@ -32,6 +32,7 @@ func (d *Deposit) CheckoutIdle(timers TimerDurations, now time.Time) bool {
 		!d.CheckoutStartedAt.After(now.Add(-timers.CheckoutIdleAfter))
 }
 
+// CoverElapsed reports whether the cover of an active deposit has ended.
 func (d *Deposit) CoverElapsed(now time.Time) bool {
 	return d.Status == Active && !now.Before(d.ExpiresAt)
 }

@@ -25,10 +25,12 @@ const (
 	CollectionFailed CollectionState = "failed"
 )
 
+// CollectionStates lists every state of a collection, from the first to the final ones.
 var CollectionStates = []CollectionState{CollectionScheduled, CollectionRetrying, CollectionAwaitingTenant,
 	CollectionPaid,
 	CollectionFailed}
 
+// CollectionTrigger is the cause for which a collection changes its state.
 type CollectionTrigger string
 
 // The causes for which a collection changes its state (api.md §3, "Collection").
@@ -48,6 +50,7 @@ const (
 	CollectionTriggerWithdrawn        CollectionTrigger = "withdrawn"
 )
 
+// CollectionTriggers lists every cause for which a collection changes its state.
 var CollectionTriggers = []CollectionTrigger{
 	CollectionTriggerCharged, CollectionTriggerPaidByTenant, CollectionTriggerRefusedForNow, CollectionTriggerRefused,
 	CollectionTriggerRetriedByStaff, CollectionTriggerCancelled,
@@ -91,6 +94,7 @@ var collectionSteps = map[CollectionState]map[CollectionTrigger]CollectionState{
 	},
 }
 
+// Faults of acts on a collection: there is none, it is over, or the card or the tenant cannot be charged.
 var (
 	ErrNoCollection           = fault.New(fault.NotFound, "collection_not_found", "There is no such collection.")
 	ErrCollectionOver         = fault.New(fault.Conflict, "collection_over", "The collection is over.")
@@ -108,11 +112,13 @@ func (s CollectionState) Next(t CollectionTrigger) (CollectionState, error) {
 	return s, ErrCollectionOver.WithMessage("The collection is %s.", s)
 }
 
+// EndsUnpaid reports whether the trigger ends a collection without payment.
 func (t CollectionTrigger) EndsUnpaid() bool {
 	return t == CollectionTriggerCancelled || t == CollectionTriggerExpired ||
 		t == CollectionTriggerTooSmall || t.EndedByOperator()
 }
 
+// EndedByOperator reports whether the trigger is one by which an operator ends a collection.
 func (t CollectionTrigger) EndedByOperator() bool {
 	return t == CollectionTriggerSettledElsewhere || t == CollectionTriggerWithdrawn
 }
@@ -149,6 +155,7 @@ type Debt struct {
 	AskedAt  time.Time // When the tenant was last mailed the link to pay, or a job was to send that mail.
 }
 
+// InTimeZone returns a copy of the debt with its times in a time zone; nil for a nil debt.
 func (d *Debt) InTimeZone(zone *time.Location) *Debt {
 	if d == nil {
 		return nil
@@ -161,6 +168,7 @@ func (d *Debt) InTimeZone(zone *time.Location) *Debt {
 	return &out
 }
 
+// CollectionTransition is an entry of a collection's history: one change of its state.
 type CollectionTransition struct {
 	PaymentID id.ID
 	Number    int // The number of this change of the collection, counted from 1.
@@ -314,6 +322,7 @@ func (d *Debt) MarkFailed(t CollectionTrigger, by actor.Actor, now time.Time) (C
 	return made, err
 }
 
+// Expired reports whether the collection is still unpaid DebtExpiresAfter after the capture.
 func (d *Debt) Expired(now time.Time) bool {
 	return !d.State.Final() && !now.Before(d.CapturedAt.Add(DebtExpiresAfter))
 }

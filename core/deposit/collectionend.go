@@ -11,6 +11,8 @@ import (
 // included (pages.md, "A refused claim").
 const MinReminderInterval = 24 * time.Hour
 
+// Faults of an operator's acts on a collection: it is being ended, a reminder was sent lately, or the tenant's record
+// was erased.
 var (
 	ErrCollectionEnding = fault.New(fault.Conflict, "collection_ending",
 		"The collection is being ended: the payment provider is told first.")

@@ -29,6 +29,7 @@ const (
 	MaxMetadataValueLength  = 500
 )
 
+// Faults of creating, reading and changing a deposit.
 var (
 	ErrNotFound     = fault.New(fault.NotFound, "deposit_not_found", "There is no such deposit.")
 	ErrAccessDenied = fault.New(fault.Forbidden, "deposit_access_denied",
@@ -81,6 +82,7 @@ type Deposit struct {
 	UpdatedAt         time.Time
 }
 
+// ClientDetails is the tenant of a deposit, as shown in API responses and events.
 type ClientDetails struct {
 	ID        id.ID
 	Email     string
@@ -197,6 +199,7 @@ func New(depositID id.ID, reference string, from Origin, d Draft, client *Client
 	return dep
 }
 
+// Transition is an entry of a deposit's history: one change of its status.
 type Transition struct {
 	DepositID id.ID
 	Version   int

@@ -16,6 +16,7 @@ const (
 	EventCancelled     = "deposit.cancelled"
 )
 
+// EventNames lists the name of every event of a deposit.
 var EventNames = []string{EventStatusChanged, EventActivated, EventCaptured, EventExpired, EventCancelled}
 
 // EventName returns the name of the event about a change to status s; EventStatusChanged if s has no name of its
@@ -86,6 +87,7 @@ func (d *Deposit) EventData(step Transition) []byte {
 	return p.JSON()
 }
 
+// JSON encodes the data of a deposit event as JSON.
 func (p EventPayload) JSON() []byte {
 	out, err := json.Marshal(p)
 	if err != nil { // Encoding cannot fail: the payload holds only strings and integers.

@@ -26,6 +26,7 @@ const (
 	GuaranteedLinkMailsPerSender = 3
 )
 
+// ErrLinkNotSendable is the fault for a request to mail the link to a checkout that is over.
 var ErrLinkNotSendable = fault.New(fault.Conflict, "deposit_not_sendable",
 	"The checkout of this deposit is over, so its link is not sent.")
 

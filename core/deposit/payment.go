@@ -7,6 +7,7 @@ import (
 	"partnerdeposits/core/money"
 )
 
+// PaymentKind is the purpose of a payment: a fee or a collection.
 type PaymentKind string
 
 // The purposes of a payment: fee and collection (api.md §3).
@@ -15,8 +16,10 @@ const (
 	PaymentKindCollection PaymentKind = "collection"
 )
 
+// PaymentKinds lists every purpose of a payment.
 var PaymentKinds = []PaymentKind{PaymentKindFee, PaymentKindCollection}
 
+// PaymentStatus is the status of a payment in this service.
 type PaymentStatus string
 
 // The statuses of a payment. It is stored as processing before the provider is called, so that a crash cannot lose
@@ -28,6 +31,7 @@ const (
 	PaymentVoided     PaymentStatus = "voided" // The provider's payment page was closed before the tenant paid.
 )
 
+// PaymentStatuses lists every status of a payment.
 var PaymentStatuses = []PaymentStatus{PaymentProcessing, PaymentSucceeded, PaymentFailed, PaymentVoided}
 
 // Payment is an attempt to move money. Its id is the idempotency key at the provider.
@@ -51,6 +55,7 @@ const (
 	LeastFee       money.Cents = 500
 )
 
+// Fee returns the price that the tenant pays to secure a deposit of an amount.
 func Fee(amount money.Cents) money.Cents {
 	return max(LeastFee, amount.ShareInBasisPoints(FeeBasisPoints))
 }
@@ -58,12 +63,14 @@ func Fee(amount money.Cents) money.Cents {
 // CheckoutOutcome is the value of depositStatus on returnUrl (service.md, "Return-URL outcome").
 type CheckoutOutcome string
 
+// The results of a checkout that returnUrl can carry.
 const (
 	OutcomeSecured   CheckoutOutcome = "secured"
 	OutcomeDeclined  CheckoutOutcome = "declined"
 	OutcomeAbandoned CheckoutOutcome = "abandoned"
 )
 
+// CheckoutOutcomes lists every result of a checkout that returnUrl can carry.
 var CheckoutOutcomes = []CheckoutOutcome{OutcomeSecured, OutcomeDeclined, OutcomeAbandoned}
 
 // CheckoutOutcome returns the result for a tenant who leaves the checkout now (api.md §3).

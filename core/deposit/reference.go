@@ -5,6 +5,7 @@ import "strings"
 // referenceAlphabet omits characters that sound or look alike: 0 O 1 I L U.
 const referenceAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
+// ReferenceBytes is the number of random bytes from which Reference makes a deposit's reference.
 const ReferenceBytes = 8
 
 // NewReference returns a deposit's reference, like D-7K3M-9Q2X, made from ReferenceBytes random bytes.

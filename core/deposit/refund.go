@@ -9,6 +9,7 @@ import (
 	"partnerdeposits/core/money"
 )
 
+// RefundStatus is the status of a refund: pending, succeeded or failed.
 type RefundStatus string
 
 // The statuses of a refund, which is stored as pending before the provider is called.
@@ -18,16 +19,20 @@ const (
 	RefundFailed    RefundStatus = "failed"
 )
 
+// RefundStatuses lists every status of a refund.
 var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed}
 
+// RefundReason is the reason for a refund.
 type RefundReason string
 
+// The reasons for a refund to the tenant.
 const (
 	// The payment succeeded too late to have its effect, such as the fee of a cancelled deposit.
 	RefundReasonOrphanedPayment RefundReason = "orphaned"
 	RefundReasonWrongCharge     RefundReason = "charged_wrong" // Staff refunds a charge that was made in error.
 )
 
+// RefundReasons lists every reason for a refund.
 var RefundReasons = []RefundReason{RefundReasonOrphanedPayment, RefundReasonWrongCharge}
 
 // Refund is the return of a payment, or a part of it, to the tenant.
@@ -46,6 +51,7 @@ type Refund struct {
 	SettledAt   time.Time // When the refund got its final status; zero while pending.
 }
 
+// Faults of a refund: the payment cannot be refunded, or the amount is larger than what is left of it.
 var (
 	ErrPaymentNotRefundable = fault.New(fault.Conflict, "payment_not_refundable",
 		"Only a payment that succeeded can be refunded.")

@@ -19,6 +19,7 @@ const (
 	Captured     Status = "captured"
 )
 
+// Statuses lists every status of a deposit, from the first to the final ones.
 var Statuses = []Status{Pending, Incomplete, PaymentIssue, Active, Cancelled, Closed, Captured}
 
 // Trigger is the cause of a change of a deposit's status.
@@ -39,6 +40,7 @@ const (
 	TriggerCaptureRequested    Trigger = "claim"
 )
 
+// Triggers lists every cause of a change of a deposit's status.
 var Triggers = []Trigger{TriggerSecured, TriggerCheckoutIdle, TriggerFeeFailed, TriggerTenantDeclined,
 	TriggerTenantAbandoned, TriggerCancelledByOperator,
 	TriggerCancelledByPartner, TriggerCheckoutExpired, TriggerCoverElapsed, TriggerReleased, TriggerCaptureRequested}
@@ -91,6 +93,7 @@ var transitions = map[Status]map[Trigger]Status{
 	},
 }
 
+// Faults for changes that the status of a deposit does not allow.
 var (
 	ErrNotCancellable = fault.New(fault.Conflict, "deposit_not_cancellable", "The deposit can no longer be cancelled.")
 	ErrNotCapturable  = fault.New(fault.Conflict, "deposit_not_capturable",
@@ -127,6 +130,7 @@ func (s Status) Next(t Trigger) (Status, error) {
 // Final reports whether a deposit in this status never changes its status again.
 func (s Status) Final() bool { return len(transitions[s]) == 0 }
 
+// InCheckout reports whether the tenant can still secure a deposit in this status.
 func (s Status) InCheckout() bool { return s == Pending || s == Incomplete || s == PaymentIssue }
 
 // Known reports whether the text is a status of a deposit.

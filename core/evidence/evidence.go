@@ -29,11 +29,13 @@ const (
 	pngMark                 = "\x89PNG\r\n\x1a\n"
 )
 
+// SniffedHeaderBytes is the number of bytes from which Sniff recognises the type of a file.
 const SniffedHeaderBytes = headerBytes
 
 // MediaType is the media type of a deposit's file.
 type MediaType string
 
+// The media types that a file of a deposit may have.
 const (
 	JPEG MediaType = "image/jpeg"
 	PNG  MediaType = "image/png"
@@ -43,6 +45,7 @@ const (
 
 var endings = map[MediaType]string{JPEG: ".jpg", PNG: ".png", PDF: ".pdf"}
 
+// Faults for which a file is refused.
 var (
 	ErrUnsupportedType  = fault.New(fault.Unprocessable, "file_type", "The file is neither a JPEG, PNG or WebP picture nor a PDF.")
 	ErrDamaged          = fault.New(fault.Unprocessable, "file_damaged", "The file cannot be read.")
@@ -57,6 +60,7 @@ var (
 // ErrFilesGone is the fault for a form whose files are no longer kept, or belong to another session or deposit.
 var ErrFilesGone = fault.New(fault.Conflict, "files_gone", "The files no longer wait. Send them again.")
 
+// ErrNotFound is the fault for a file that the deposit does not have.
 var ErrNotFound = fault.New(fault.NotFound, "file_not_found", "There is no such file.")
 
 // File describes a picture or document of a deposit. It waits until its form is confirmed.
@@ -88,6 +92,7 @@ func SniffMediaType(head []byte) (MediaType, bool) {
 	return "", false
 }
 
+// DisplayName returns the name with which a message mentions a file that is not stored.
 func DisplayName(sent string) string {
 	return CleanName(sent, "")
 }

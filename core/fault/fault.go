@@ -34,6 +34,7 @@ const (
 	Unavailable
 )
 
+// Kinds lists every kind of fault.
 var Kinds = []Kind{Internal, Invalid, Unauthenticated, Forbidden, NotFound, MethodNotAllowed, Conflict, Gone, TooLarge,
 	UnsupportedMediaType, Unprocessable, RateLimited, Unavailable}
 
@@ -75,6 +76,7 @@ func (e *Error) WithCause(cause error) *Error {
 	return &c
 }
 
+// WithMessage returns a copy of the fault with another message.
 func (e *Error) WithMessage(format string, args ...any) *Error {
 	c := *e
 	c.Message = fmt.Sprintf(format, args...)
@@ -86,6 +88,7 @@ func (e *Error) WithField(field, format string, args ...any) *Error {
 	return e.WithMessage("%s: %s", field, fmt.Sprintf(format, args...))
 }
 
+// WithRetryAfter returns a copy of the fault that tells the caller to wait for d before trying again.
 func (e *Error) WithRetryAfter(d time.Duration) *Error {
 	c := *e
 	c.RetryAfter = d

@@ -10,6 +10,7 @@ type ID [16]byte
 // Prefix is the beginning of an id's external form, which names the kind of object.
 type Prefix string
 
+// The prefixes of ids, one for each kind of object.
 const (
 	Partner      Prefix = "prt"
 	APIKey       Prefix = "key"
@@ -46,6 +47,7 @@ var decode = func() (t [256]byte) {
 	return t
 }()
 
+// IsZero reports whether the id is not set.
 func (i ID) IsZero() bool { return i == ID{} }
 
 // Time returns the id's time of creation, to the millisecond.

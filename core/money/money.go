@@ -9,11 +9,13 @@ import (
 	"strings"
 )
 
+// Cents is an amount in euro cents.
 type Cents int64
 
 // MaxParsedCents bounds the amounts that ParseEuros returns, beyond every maximum of this service.
 const MaxParsedCents Cents = 1 << 53
 
+// Errors of ParseEuros: the text is not a number, or not a whole number of cents.
 var (
 	ErrNotNumber     = errors.New("money: not a JSON number")
 	ErrFractionCents = errors.New("money: not a whole number of cents")

@@ -38,6 +38,7 @@ const (
 	EnvironmentProduction  Environment = "production"
 )
 
+// Environments lists every kind of installation.
 var Environments = []Environment{EnvironmentDevelopment, EnvironmentStaging, EnvironmentProduction}
 
 // Partner is a system that connects operators and creates deposits for their accounts.
@@ -76,23 +77,28 @@ type APIKey struct {
 	RevokedAt  time.Time // When the API key was revoked; zero: not revoked.
 }
 
+// Revoked reports whether the API key was revoked.
 func (k APIKey) Revoked() bool { return !k.RevokedAt.IsZero() }
 
+// Caller is the authenticated partner of a request, with the API key that it used.
 type Caller struct {
 	Partner Partner
 	Key     APIKey
 }
 
+// Actor returns the calling partner as the author of a change.
 func (c Caller) Actor() actor.Actor { return actor.Partner(c.Partner.ID, c.Key.ID) }
 
 // APIKeyHash is the SHA-256 of an API key. A fast hash is enough for 192 random bits.
 type APIKeyHash [sha256.Size]byte
 
+// HashAPIKey returns the hash of an API key as sent with a request, by which the stored key is found.
 func HashAPIKey(presented string) APIKeyHash { return sha256.Sum256([]byte(presented)) }
 
 // ConnectSecretPrefix begins every connect secret (service.md, "Connect secret").
 const ConnectSecretPrefix = "svc_cs_"
 
+// APIKeyPrefix returns the beginning of the API keys that are valid in an environment.
 func APIKeyPrefix(env Environment) string {
 	if env == EnvironmentProduction {
 		return "svc_pk_live_"

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The length of a return URL is counted in bytes.
+// MaxLength is the largest length of a return URL, in bytes.
 const MaxLength = 2048
 
 // Errors for which a return URL is refused, as clauses after a field's name.
@@ -62,6 +62,7 @@ func IsLocalhost(host string) bool {
 // Origin returns scheme://host[:port] of a URL in lower case, as a partner's origins are registered.
 func Origin(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Host) }
 
+// QueryParam is a parameter of a URL's query: key and value.
 type QueryParam struct{ Key, Value string }
 
 // AppendParams adds parameters to the query of a URL. Those that the URL has under the same keys, or the keys in

@@ -22,10 +22,13 @@ func (t Text) Equal(other string) bool {
 
 func (t Text) String() string { return redacted }
 
+// GoString returns "[secret]", so that %#v does not print the secret.
 func (t Text) GoString() string { return redacted }
 
+// MarshalText returns "[secret]", so that encoders do not write the secret.
 func (t Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
+// LogValue returns "[secret]", so that slog does not log the secret.
 func (t Text) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MinRandomBytes is 192 bits, more than the required 160 (api.md §1), and a whole number of base64 characters.

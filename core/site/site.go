@@ -63,6 +63,7 @@ const (
 	SandboxAssetsPath  = "/sandbox/assets"
 )
 
+// Paths of the files that pages load, and of the documentation of the API.
 const (
 	AssetsPath          = "/assets"
 	FaviconPath         = "/favicon.ico"
@@ -92,6 +93,7 @@ func PathAfterLogIn(asked string) string {
 	return u.RequestURI()
 }
 
+// IsDashboardPath reports whether a path is that of an operator's page: the dashboard's first page, or one below it.
 func IsDashboardPath(at string) bool {
 	return at == DashboardPath || strings.HasPrefix(at, DashboardPath+"/")
 }

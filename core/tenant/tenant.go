@@ -17,6 +17,7 @@ import (
 // ErrNotFound is the fault for a client that is unknown or that the caller may not see.
 var ErrNotFound = fault.New(fault.NotFound, "client_not_found", "There is no such client.")
 
+// MaxNameLength is the largest length of a tenant's first or last name in characters.
 const MaxNameLength = 100
 
 // Client is the record of a tenant at an account. Erasing it removes the personal data and keeps the id.
@@ -31,13 +32,16 @@ type Client struct {
 	ErasedAt  time.Time // When the tenant's data was erased; zero: not erased.
 }
 
+// Erased reports whether the tenant's personal data was erased.
 func (c Client) Erased() bool { return !c.ErasedAt.IsZero() }
 
+// MailAddress holds what a mail to a tenant needs: the e-mail address and the language.
 type MailAddress struct {
 	Email  string `json:"email"`
 	Locale string `json:"locale"`
 }
 
+// Person is the personal data of a tenant.
 type Person struct {
 	Email     string
 	FirstName string
@@ -55,6 +59,7 @@ func (c PersonChange) Validate() error {
 	return c.Apply(Person{Email: "a@b.example", FirstName: "A", LastName: "B"}).Validate()
 }
 
+// Apply returns the personal data p with the new values.
 func (c PersonChange) Apply(p Person) Person {
 	for _, field := range c.fields(&p) {
 		if field.to != nil {
@@ -108,6 +113,7 @@ func (p Person) Validate() error {
 	return validName("lastName", p.LastName)
 }
 
+// FieldMistake is a fault of a single field of a tenant's personal data.
 type FieldMistake struct {
 	Field string
 	Fault *fault.Error // The fault of the mistaken field: missing_field or invalid_field.

@@ -26,10 +26,13 @@ var (
 )
 
 const (
+	// CodePeriod is the time for which the authenticator app shows a code.
 	CodePeriod = 30 * time.Second
+	// CodeDigits is the number of digits of an authenticator app's code.
 	CodeDigits = 6
 	// SecretBytes is the size of an authenticator app's secret: that of its hash, as RFC 4226 recommends.
-	SecretBytes       = 20
+	SecretBytes = 20
+	// RecoveryCodeCount is the number of recovery codes that an operator gets.
 	RecoveryCodeCount = 10
 	// RecoveryCodeBytes is the number of random bytes that make a recovery code hard to guess from its hash.
 	RecoveryCodeBytes = 10
@@ -42,6 +45,7 @@ const (
 	skew = 1 // The number of code periods by which the authenticator app's clock may be early or late.
 )
 
+// Limits of an operator's wrong two-factor codes.
 const (
 	MaxTriesPerNetwork = 5
 	NetworkTriesWindow = 15 * time.Minute
@@ -69,6 +73,7 @@ func OverallLockoutWait(tries int, known bool, since, now time.Time) time.Durati
 	return since.Add(OverallTriesWindow).Sub(now)
 }
 
+// SecondFactor is the authenticator app that an operator uses as a second factor.
 type SecondFactor struct {
 	OperatorID id.ID
 	Secret     secret.Text // The secret that the authenticator app shares with the service, in base32.
@@ -105,6 +110,7 @@ func NewSecret(random []byte) secret.Text {
 	return secret.Text(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random))
 }
 
+// CodePeriodNumberAt returns the number of the code period that contains a time.
 func CodePeriodNumberAt(at time.Time) int64 { return at.Unix() / int64(CodePeriod/time.Second) }
 
 // CodeGenerator computes the code that an authenticator app shows in the period with number step.

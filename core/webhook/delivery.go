@@ -32,12 +32,14 @@ const (
 	DeliveryStateCancelled  DeliveryState = 4 // The delivery ended because its subscription was deleted.
 )
 
+// DeliveryStates lists every state of a delivery, in the order of the stored numbers.
 var DeliveryStates = []DeliveryState{DeliveryStateWaiting, DeliveryStateDispatched, DeliveryStateSucceeded,
 	DeliveryStateFailed, DeliveryStateCancelled}
 
 // DeliveryStatus is the state of a delivery in the API (api.md §2, "Delivery record").
 type DeliveryStatus string
 
+// The statuses of a webhook delivery, as the API shows them.
 const (
 	StatusPending   DeliveryStatus = "pending"
 	StatusRetrying  DeliveryStatus = "retrying"
@@ -63,6 +65,7 @@ func DeliveryStatusOf(s DeliveryState, attempts int) DeliveryStatus {
 // FailureReason says why a delivery failed (api.md §2, "Delivery record").
 type FailureReason string
 
+// The reasons for which a delivery of a webhook failed.
 const (
 	// The delivery's last attempt failed, or the only one of a test delivery.
 	FailureAttemptsExhausted FailureReason = "attempts_exhausted"
@@ -71,6 +74,7 @@ const (
 	FailureWebhookDeleted  FailureReason = "webhook_deleted"
 )
 
+// FailureReasons lists every reason for which a delivery failed.
 var FailureReasons = []FailureReason{FailureAttemptsExhausted, FailureWebhookDisabled, FailureWebhookDeleted}
 
 // FailureReasonOf returns why a delivery in state s failed; "" unless it failed. stored is the reason in its row,
@@ -123,6 +127,7 @@ const (
 	ResultSecretUnreadable AttemptResult = "secret"  // No POST: the subscription's secret cannot be read.
 )
 
+// AttemptResults lists every result of an attempt to deliver a webhook.
 var AttemptResults = []AttemptResult{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNSFailed, ResultConnectFailed,
 	ResultTLSFailed, ResultRedirect,
 	ResultAddressBlocked, ResultSecretUnreadable}
@@ -138,9 +143,11 @@ const EndedLeaseGrace = 10 * time.Second
 // precede all others.
 const MaxTestDeliveriesInFlight = 2
 
+// ErrTooManyTestDeliveries is the fault for a test delivery beyond MaxTestDeliveriesInFlight.
 var ErrTooManyTestDeliveries = fault.ErrRateLimited.WithMessage("%d test deliveries are under way. Wait for one to end.",
 	MaxTestDeliveriesInFlight).WithRetryAfter(time.Second)
 
+// MaxResponseSnippet is the number of bytes of an endpoint's response body that are stored.
 const MaxResponseSnippet = 1 << 10
 
 // Attempt is one POST of a delivery, or the record that none was possible.
@@ -174,6 +181,7 @@ func (a Attempt) Unreached() bool {
 // unreached lists the results of attempts that never reached the endpoint. A time-out may also happen after that.
 var unreached = []AttemptResult{ResultDNSFailed, ResultConnectFailed, ResultTLSFailed}
 
+// UnreadableSecretAttempt returns the attempt that records a delivery whose subscription's secret cannot be read.
 func UnreadableSecretAttempt(at time.Time) Attempt {
 	return Attempt{StartedAt: at, Result: ResultSecretUnreadable,
 		Detail: "The secret of the subscription cannot be read, so nothing was sent. Rotate it."}

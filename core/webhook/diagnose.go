@@ -24,6 +24,7 @@ const TimestampTolerance = 300 * time.Second
 // words (api.md §5, "Explain").
 type SignatureCause string
 
+// The causes for which the signature of a delivery does not verify.
 const (
 	CauseNoHeader        SignatureCause = "missing_header"
 	CauseMalformedHeader SignatureCause = "malformed_header"

@@ -12,6 +12,7 @@ import (
 	"partnerdeposits/core/secret"
 )
 
+// ReceivedDelivery holds a delivery as its receiver got it, for an explanation of its signature.
 type ReceivedDelivery struct {
 	Headers  ReceivedHeaders
 	Body     []byte
@@ -33,6 +34,7 @@ type SentDelivery struct {
 	Body []byte
 }
 
+// SignatureExplanation says whether the signature of a delivery verifies, and if not, why.
 type SignatureExplanation struct {
 	Cause SignatureCause
 	// The explanation for the partner's developer, without signatures and secrets.

@@ -56,11 +56,14 @@ const (
 // Flawless reports whether a success changes nothing in the endpoint's health.
 func (h Health) Flawless() bool { return h == Health{} }
 
+// CircuitOpen reports whether the circuit is open, so that only probes may be sent to the endpoint.
 func (h Health) CircuitOpen() bool { return !h.OpenUntil.IsZero() }
 
 // InSlowLane reports whether deliveries to the endpoint use the slow lane.
 func (h Health) InSlowLane() bool { return h.Slow || h.CircuitOpen() || h.Ramp > 0 }
 
+// ShouldDisable reports whether every attempt of the last DisableAfter has failed, so that the subscription is to be
+// disabled.
 func (h Health) ShouldDisable(now time.Time) bool {
 	return !h.FailingSince.IsZero() && now.Sub(h.FailingSince) >= DisableAfter
 }

@@ -9,6 +9,7 @@ import (
 // NoticeKind is the kind of mail about an endpoint to the partner's contact (api.md §5, "Notices").
 type NoticeKind string
 
+// The kinds of mail about an endpoint that the partner's contact gets.
 const (
 	NoticeEndpointHeld NoticeKind = "held" // The circuit of the endpoint opened, so its deliveries wait.
 	// A delivery to the endpoint was given up after its last attempt failed.
@@ -17,6 +18,7 @@ const (
 	NoticeEndpointRecovered    NoticeKind = "recovered" // The endpoint succeeded again after a notice of trouble.
 )
 
+// NoticeKinds lists every kind of mail about an endpoint.
 var NoticeKinds = []NoticeKind{NoticeEndpointHeld, NoticeDeliveryGivenUp, NoticeSubscriptionDisabled,
 	NoticeEndpointRecovered}
 
@@ -93,6 +95,7 @@ func (t LastMailTimes) inTrouble() bool {
 	return false
 }
 
+// NoticeDecision says whether the mail of a notice about an endpoint is sent, put off or dropped.
 type NoticeDecision struct {
 	Mail bool
 	// Until is when a notice that is not mailed now is decided again; zero: it is dropped.

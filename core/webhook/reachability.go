@@ -127,6 +127,8 @@ type HeldPeriod struct {
 // earlier backlog.
 const heldAgain = 5 * time.Minute
 
+// UpdatedForHealthChange returns the period in which deliveries are held back, after a change of the endpoint's
+// health.
 func (h HeldPeriod) UpdatedForHealthChange(before, after Health, now time.Time) HeldPeriod {
 	is := func(x Health) bool { return x.State(true) == EndpointHeld }
 	if is(after) && (h.From.IsZero() || !h.Till.IsZero() && now.Sub(h.Till) > heldAgain) {

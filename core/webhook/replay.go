@@ -8,16 +8,20 @@ import (
 	"partnerdeposits/core/id"
 )
 
+// ErrReplayRange is the fault for a replay whose time range is empty.
 var ErrReplayRange = fault.New(fault.Invalid, "invalid_date_range", "to: must be after from.")
 
+// MaxUnfinishedReplays is the largest number of unfinished replays of a subscription.
 const MaxUnfinishedReplays = 8
 
+// ErrReplayLimit is the fault for a replay beyond MaxUnfinishedReplays.
 var ErrReplayLimit = fault.New(fault.Conflict, "replay_limit_reached",
 	"A webhook can have 8 unfinished replays at most. Wait until one is finished.")
 
 // ErrReplayNotFound is the fault for a replay that is unknown or ended more than 30 days ago.
 var ErrReplayNotFound = fault.New(fault.NotFound, "replay_not_found", "There is no such replay.")
 
+// DeliveryStatuses lists every status of a delivery record.
 var DeliveryStatuses = []DeliveryStatus{StatusPending, StatusRetrying, StatusSucceeded, StatusFailed}
 
 // The pace of all replays of a partner together. A late replay catches up by at most replayStep.
@@ -91,6 +95,7 @@ func (r Replay) RangeEnd() time.Time {
 	return r.CreatedAt
 }
 
+// StepSize returns the largest number of deliveries in one step of the replay.
 func (r Replay) StepSize() int { return r.PerSecond * int(replayStep/time.Second) }
 
 // MustPause reports whether so many redeliveries wait for a first attempt that the replay must pause, so as not to

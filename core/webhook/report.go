@@ -16,8 +16,10 @@ const (
 	EndpointDisabled EndpointState = "disabled"
 )
 
+// EndpointStates lists every state of an endpoint.
 var EndpointStates = []EndpointState{EndpointHealthy, EndpointFailing, EndpointHeld, EndpointDisabled}
 
+// State returns the state of an endpoint from its health and from whether its subscription is enabled.
 func (h Health) State(enabled bool) EndpointState {
 	if !enabled {
 		return EndpointDisabled
@@ -50,6 +52,7 @@ type EndpointReport struct {
 	OldestPendingAt time.Time // When the oldest pending delivery was created; zero: none is pending.
 }
 
+// SubscriptionWithReport is a subscription together with the report on its endpoint.
 type SubscriptionWithReport struct {
 	Subscription
 	Health EndpointReport
@@ -60,6 +63,8 @@ func NewEndpointReport(s Subscription) EndpointReport {
 	return EndpointReport{State: Health{}.State(s.Enabled), Since: s.CreatedAt}
 }
 
+// WithPendingDeliveries returns the report with n pending deliveries, of which the oldest was created at the time
+// oldest.
 func (r EndpointReport) WithPendingDeliveries(n int, oldest time.Time) EndpointReport {
 	r.Pending, r.PendingCapped, r.OldestPendingAt = min(n, MaxReportedPendingDeliveries),
 		n > MaxReportedPendingDeliveries, oldest

@@ -52,6 +52,7 @@ type OperatorLinkedPayload struct {
 	LinkedAt   string `json:"linkedAt"`
 }
 
+// JSON encodes the data of the event as JSON.
 func (p OperatorLinkedPayload) JSON() []byte {
 	out, err := json.Marshal(p)
 	if err != nil { // Strings can always be encoded.

@@ -15,6 +15,7 @@ import (
 	"partnerdeposits/core/returnurl"
 )
 
+// Faults about subscriptions and deliveries.
 var (
 	ErrNotFound                 = fault.New(fault.NotFound, "webhook_not_found", "There is no such webhook.")
 	ErrEventNotFound            = fault.New(fault.NotFound, "event_not_found", "There is no such event.")
@@ -29,6 +30,7 @@ var (
 // EventName is the name of an event (service.md, "Event names").
 type EventName string
 
+// The names of all events of which partners are notified by webhooks.
 const (
 	EventOperatorLinked       EventName = "rental_operator.linked"
 	EventDepositStatusChanged EventName = "deposit.status_changed"
@@ -67,6 +69,7 @@ type Subscription struct {
 	Standard bool
 }
 
+// SignatureKinds returns the kinds of signature that deliveries of the subscription carry.
 func (s Subscription) SignatureKinds() []SignatureKind {
 	if s.Standard {
 		return SignatureKinds
@@ -74,13 +77,16 @@ func (s Subscription) SignatureKinds() []SignatureKind {
 	return SignatureKinds[:1]
 }
 
+// SignatureKind is a kind of signature that a delivery can carry.
 type SignatureKind string
 
+// The kinds of signature that a delivery can carry.
 const (
 	SignatureKindSvc      SignatureKind = "svc" // This service's own kind of signature, which every delivery carries.
 	SignatureKindStandard SignatureKind = "standard"
 )
 
+// SignatureKinds lists every kind of signature that a delivery can carry.
 var SignatureKinds = []SignatureKind{SignatureKindSvc, SignatureKindStandard}
 
 // ParseSignatureKinds reports whether a request names the Standard Webhooks signature. nil (not sent) means this
@@ -105,11 +111,13 @@ func ParseSignatureKinds(kinds []string) (standard bool, err error) {
 	return standard, nil
 }
 
+// The reasons for which a subscription is disabled.
 const (
 	DisabledByPartner = "disabled_by_partner"
 	DisabledByFailure = "failing_for_five_days"
 )
 
+// DisabledReasons lists every reason for which a subscription is disabled.
 var DisabledReasons = []string{DisabledByPartner, DisabledByFailure}
 
 // ParseEventNames checks the event names in a request. nil (not sent) means every event; a repeated name counts
@@ -136,6 +144,7 @@ func ParseEventNames(names []string) ([]EventName, error) {
 	return events, nil
 }
 
+// TargetRules says which endpoint URLs are allowed.
 type TargetRules struct {
 	// WEBHOOK_ALLOW_INSECURE_TARGETS: whether http and every port are allowed.
 	Insecure     bool

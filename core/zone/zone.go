@@ -15,8 +15,10 @@ import (
 //go:embed names.txt
 var names string
 
+// Names lists the time zones that an account can have, UTC first.
 var Names = strings.Fields(names)
 
+// IsKnownName reports whether a name is that of a time zone that an account can have.
 func IsKnownName(name string) bool { return slices.Contains(Names, name) }
 
 var loaded sync.Map
@@ -63,6 +65,7 @@ func ParseDay(text string, in *time.Location) (first time.Time, ok bool) {
 	return midnight(at, in), true
 }
 
+// NextDay returns the first moment of the day after t, in the time zone of t.
 func NextDay(t time.Time) time.Time {
 	return midnight(time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, time.UTC), t.Location())
 }

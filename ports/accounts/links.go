@@ -9,11 +9,13 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
+// LinkFilter narrows a list of links between partners and accounts.
 type LinkFilter struct {
 	Status     connect.LinkStatus // The status of the listed links; "": every status.
 	ExternalID string             // The partner's external id of the operator; "": every external id.
 }
 
+// LinkStore stores the links between partners and accounts.
 type LinkStore interface {
 	// Insert stores an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another
 	// active link exists, also for concurrent inserts. The transaction stays usable after such an error.

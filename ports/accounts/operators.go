@@ -9,6 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
+// OperatorStore stores operators and their accounts.
 type OperatorStore interface {
 	// Insert stores a new operator and the operator's account. Returns connect.ErrEmailTaken.
 	Insert(ctx context.Context, o connect.Operator, a connect.Account) error
@@ -33,5 +34,5 @@ type OperatorStore interface {
 	AccountIDOfOperator(ctx context.Context, operatorID id.ID) (id.ID, error)
 }
 
-// A change of an account; a field that is nil keeps its value.
+// AccountChange is a change of an account; a field that is nil keeps its value.
 type AccountChange struct{ CompanyName, Contact, Timezone *string }

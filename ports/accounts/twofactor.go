@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/core/twofactor"
 )
 
+// OneTimeCodes computes the codes of an authenticator app.
 type OneTimeCodes interface {
 	// Code returns the six-digit code that an authenticator app with a secret shows in a 30-second period, of
 	// which step is the number.
@@ -26,6 +27,7 @@ type HalfSignIn struct {
 	ExpiresAt  time.Time
 }
 
+// TwoFactorStore stores the second factors of operators: their authenticator apps and recovery codes.
 type TwoFactorStore interface {
 	// LockRow locks and returns the second factor (authenticator app) of an operator; nil for an operator without
 	// one.

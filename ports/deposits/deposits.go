@@ -56,6 +56,7 @@ type DepositStore interface {
 	History(ctx context.Context, depositID id.ID) ([]deposit.Transition, error)
 }
 
+// TextEraser removes the words of people from deposits.
 type TextEraser interface {
 	// EraseDepositText removes a deposit's metadata, comments and descriptions, and commits an audit entry with the
 	// removal. A deposit without such words gets no entry, and erased is false. Returns deposit.ErrNotFound.

@@ -34,6 +34,8 @@ func (f DashboardFilter) SortedByStay() bool {
 	return f.Sort == SortByStay || f.Sort == "" && (!f.Stay.From.IsZero() || !f.Stay.To.IsZero())
 }
 
+// CursorForDeposit returns the place of a deposit in the order of the operator's list, as a cursor from which the next
+// page is read.
 func (f DashboardFilter) CursorForDeposit(d *deposit.Deposit) ports.Cursor {
 	if f.SortedByStay() {
 		return ports.Cursor{At: d.ContractStartAt, ID: d.ID}
@@ -41,8 +43,10 @@ func (f DashboardFilter) CursorForDeposit(d *deposit.Deposit) ports.Cursor {
 	return ports.Cursor{At: d.CreatedAt, ID: d.ID}
 }
 
+// SortOrder is an order of the operator's list of deposits, in which the latest come first.
 type SortOrder string
 
+// The orders of the operator's list of deposits.
 const (
 	SortByCreation SortOrder = "created"
 	SortByStay     SortOrder = "stay"
@@ -51,6 +55,7 @@ const (
 // ListView is the part of an account's deposits that an operator's list shows; "" is ViewAll.
 type ListView string
 
+// The views of the operator's list of deposits.
 const (
 	ViewAll            ListView = "all"
 	ViewAwaitingTenant ListView = "awaiting"
@@ -61,6 +66,7 @@ const (
 	ViewClaimed     ListView = "claimed" // The captured deposits whose amount is neither paid nor given up.
 )
 
+// ListViews lists every view of the operator's list of deposits.
 var ListViews = []ListView{ViewAll, ViewAwaitingTenant, ViewRefused, ViewSecured, ViewCoverEnding, ViewClaimed}
 
 // Statuses lists the statuses that the deposits in a view of the operator's list may have; nil means every
@@ -80,6 +86,7 @@ func (v ListView) Statuses() []deposit.Status {
 	return nil
 }
 
+// OverviewGroup is a reason for which deposits may need the operator's attention, such as a refused payment.
 type OverviewGroup string
 
 // The groups of deposits that may need an operator's attention on the first page.
@@ -93,6 +100,8 @@ const (
 	OverviewActive         OverviewGroup = "active"
 )
 
+// OverviewGroups lists the groups of deposits on the operator's first page that may need attention, the most urgent
+// first.
 var OverviewGroups = []OverviewGroup{OverviewStayBeginning, OverviewPaymentRefused, OverviewCardRefused,
 	OverviewCoverEnding, OverviewCollecting,
 	OverviewAwaitingTenant, OverviewActive}
@@ -122,6 +131,7 @@ type DepositGroupCount struct {
 	Soon   int
 }
 
+// DashboardReader reads what the operator's pages show of an account's deposits: lists and counts.
 type DashboardReader interface {
 	// DashboardDeposits lists the deposits of an account for the operator, by a filter and in its order.
 	DashboardDeposits(ctx context.Context, f DashboardFilter, page ports.Page) (ports.ListPage[*deposit.Deposit], error)

@@ -40,12 +40,14 @@ type FileSanitizer interface {
 	Sanitize(ctx context.Context, sent io.ReadSeeker, size int64) (SanitizedFile, error)
 }
 
+// SanitizedFile is a file that was checked and may be stored.
 type SanitizedFile struct {
 	Type    evidence.MediaType
 	Size    int64
 	Content io.ReadCloser
 }
 
+// FileStore stores the records of files.
 type FileStore interface {
 	// AttachUnconfirmed turns files that the sender sent at since or later, with an unconfirmed form, into files of
 	// the deposit, which the transaction has locked. Returns evidence.ErrFilesGone or evidence.ErrDepositFileLimit.

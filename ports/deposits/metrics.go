@@ -11,6 +11,7 @@ const (
 	AuthorOperator = "operator"
 )
 
+// DepositAuthors lists the makers of deposits: a partner and an operator.
 var DepositAuthors = []string{AuthorPartner, AuthorOperator}
 
 // DepositMetrics counts new deposits and transitions of deposits (metrics.md, "Names").

@@ -10,6 +10,7 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
+// EndingCoverQuery is one search for covers that end soon, of which their operators are notified by mail.
 type EndingCoverQuery struct {
 	Now    time.Time
 	Before time.Time
@@ -21,6 +22,7 @@ type EndingCoverQuery struct {
 	VerifyAddresses bool
 }
 
+// SecuredMailData is a secured deposit with the operator of its account, as the mails about the deposit need them.
 type SecuredMailData struct {
 	Operator connect.Operator
 	Verified bool
@@ -35,6 +37,7 @@ type SecuredMailData struct {
 	PaidAt time.Time
 }
 
+// SecuredDeposit is what mails contain of a deposit that was secured.
 type SecuredDeposit struct {
 	ID              id.ID
 	Reference       string
@@ -45,12 +48,14 @@ type SecuredDeposit struct {
 	ExpiresAt       time.Time
 }
 
+// EndingCoversMailData is an account with its covers that end soon, for a mail to its operator.
 type EndingCoversMailData struct {
 	Operator connect.Operator
 	Covers   []EndingCover
 	Count    int
 }
 
+// EndingCover is what a mail contains of a cover that ends soon.
 type EndingCover struct {
 	Reference      string
 	Amount         money.Cents
@@ -58,6 +63,7 @@ type EndingCover struct {
 	ExpiresAt      time.Time
 }
 
+// OperatorNoticeStore stores the notices that operators get by mail, with times in the time zone of the account.
 type OperatorNoticeStore interface {
 	AddSecuredNotice(ctx context.Context, depositID id.ID, at time.Time) error
 	// TakeSecuredNotice removes the notice that a deposit is secured and returns what its mail needs. ok reports

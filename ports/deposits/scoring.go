@@ -14,6 +14,7 @@ type TenantScorer interface {
 	Assess(ctx context.Context, a Applicant) (accepted bool, err error)
 }
 
+// Applicant is a tenant who wants to secure a deposit.
 type Applicant struct {
 	DepositID id.ID
 	Amount    money.Cents

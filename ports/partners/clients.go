@@ -29,6 +29,7 @@ type ErasedClientAddressStore interface {
 	DeleteUnneededAddresses(ctx context.Context, limit int, pause time.Duration) (checked int, err error)
 }
 
+// ClientStore stores clients, the records of tenants.
 type ClientStore interface {
 	Insert(ctx context.Context, c tenant.Client) error
 	// LockRowShared returns a client of the account, or tenant.ErrNotFound, also for an erased client. A share lock

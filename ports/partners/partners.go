@@ -10,6 +10,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
+// PartnerStore stores the partners of the service, with their connect secrets and rate limits.
 type PartnerStore interface {
 	// Insert stores a new partner; connectSecret "" stands for no secret. Returns partner.ErrSlugTaken.
 	Insert(ctx context.Context, p partner.Partner, connectSecret secret.Text) error
@@ -30,6 +31,7 @@ type PartnerStore interface {
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 
+// APIKeyStore stores the API keys of partners.
 type APIKeyStore interface {
 	// InsertKey stores a new API key; concurrent calls cannot exceed partner.MaxAPIKeys. Returns
 	// partner.ErrAPIKeyLimit.

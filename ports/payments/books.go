@@ -37,6 +37,8 @@ type Callback struct {
 	Dispute     bool
 }
 
+// ProviderBookReader reads the payment provider's own records of payments, refunds and disputes, to be compared with
+// those of this service.
 type ProviderBookReader interface {
 	// BookEntries returns the provider's records of successful charges, refunds and disputes made at or after from and
 	// before to.
@@ -47,16 +49,20 @@ type ProviderBookReader interface {
 	PaymentIDOf(ctx context.Context, providerRef string) (id.ID, error)
 }
 
+// BookEntryKind is the kind of a payment provider's record: a charge, a refund or a dispute.
 type BookEntryKind string
 
+// The kinds of a payment provider's records that are compared with those of this service.
 const (
 	BookEntryPayment BookEntryKind = "payment"
 	BookEntryRefund  BookEntryKind = "refund"
 	BookEntryDispute BookEntryKind = "dispute"
 )
 
+// PaymentCurrency is the currency of all payments of this service.
 const PaymentCurrency = "eur"
 
+// BookEntry is the payment provider's record of a charge, a refund or a dispute.
 type BookEntry struct {
 	Kind BookEntryKind
 	// The id of the payment that the provider's record is about; zero where the record names no payment of this
@@ -92,16 +98,20 @@ type PaymentEraser interface {
 	EraseCustomer(ctx context.Context, feePaymentID id.ID) error
 }
 
+// ProviderChecker tests the account and the settings at the payment provider.
 type ProviderChecker interface {
 	CheckAccount(ctx context.Context) ([]ProviderCheck, error)
 }
 
+// ProviderCheck is the result of a single test of the payment provider's account.
 type ProviderCheck struct {
 	Name   string
 	OK     bool
 	Detail string
 }
 
+// ProviderSettings describes the settings of a payment provider as they are read without a request, for the admin
+// command doctor.
 type ProviderSettings struct {
 	Mode    string // The mode of the provider, such as "test mode"; "": the provider has no modes.
 	Problem string // What is wrong with the settings; "": they fit the environment.

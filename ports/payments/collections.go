@@ -14,8 +14,10 @@ type CollectionFilter struct {
 	Limit int
 }
 
+// TenantNoticeKind is the subject of a mail to a tenant.
 type TenantNoticeKind string
 
+// The kinds of notices that tenants get by mail.
 const (
 	TenantNoticeCaptured    TenantNoticeKind = "captured"
 	TenantNoticeCardRefused TenantNoticeKind = "awaiting"
@@ -25,9 +27,11 @@ const (
 	TenantNoticeDebtEnded TenantNoticeKind = "ended"
 )
 
+// TenantNoticeKinds lists every kind of notices to tenants.
 var TenantNoticeKinds = []TenantNoticeKind{TenantNoticeCaptured, TenantNoticeCardRefused, TenantNoticePaid,
 	TenantNoticeRefunded, TenantNoticeDebtEnded}
 
+// TenantNotice is a notice that a tenant is to get by mail.
 type TenantNotice struct {
 	SubjectID id.ID
 	Kind      TenantNoticeKind
@@ -49,6 +53,7 @@ type CollectionStore interface {
 	CollectionHistory(ctx context.Context, paymentID id.ID) ([]deposit.CollectionTransition, error)
 }
 
+// RefundStore stores the refunds of payments.
 type RefundStore interface {
 	// LockPayment locks and returns a payment with its refunds, oldest first. Returns deposit.ErrNoCollection for an
 	// unknown payment.
@@ -63,6 +68,7 @@ type RefundStore interface {
 	RefundsToCheck(ctx context.Context, at time.Time, limit int) ([]deposit.Refund, error)
 }
 
+// TenantNoticeStore stores the notices that tenants are to get by mail.
 type TenantNoticeStore interface {
 	Add(ctx context.Context, n TenantNotice) error
 	// Take removes a notice to a tenant, whose mail commits in the same transaction. ok reports whether the notice

@@ -5,12 +5,16 @@ import (
 	"partnerdeposits/core/money"
 )
 
+// BooksMetrics measures the last comparison of this service's payments with the payment provider's: its time and the
+// number of differences.
 type BooksMetrics interface {
 	SetDifferences(n int)
 }
 
+// PaymentResult is a result of a call to the payment provider, as the label of svc_payments_total.
 type PaymentResult string
 
+// The results of payments and refunds at the payment provider.
 const (
 	PaymentSucceeded   PaymentResult = "succeeded"
 	PaymentRefused     PaymentResult = "refused"
@@ -18,6 +22,7 @@ const (
 	PaymentUnavailable PaymentResult = "unavailable" // The payment provider gave no answer.
 )
 
+// PaymentResults lists every result of payments and refunds at the payment provider.
 var PaymentResults = []PaymentResult{PaymentSucceeded, PaymentRefused, PaymentVoided, PaymentUnavailable}
 
 // PaymentMetrics counts the payment provider's answers (metrics.md, "Names").

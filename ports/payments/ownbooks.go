@@ -8,6 +8,8 @@ import (
 	"partnerdeposits/core/money"
 )
 
+// OwnBookEntry is this service's record of a payment, refund or dispute of which the payment provider must have a
+// record too.
 type OwnBookEntry struct {
 	Kind        BookEntryKind
 	Key         string
@@ -41,6 +43,8 @@ type ReconciliationRun struct {
 	Differences int
 }
 
+// OwnBookStore reads this service's own records of money that moved, and stores the time and the result of their last
+// comparison with the payment provider's records.
 type OwnBookStore interface {
 	// EntriesByKey returns this service's records of a kind (payment, refund or dispute) with the given keys, in any
 	// status.

@@ -23,12 +23,14 @@ var (
 	ErrProviderRefused = errors.New("ports: the payment provider refused a request")
 )
 
+// PaymentSimulator pays on the provider's page in place of the tenant.
 type PaymentSimulator interface {
 	// SimulatePayment ends an open payment as if the tenant had paid by card. A payment that has ended stays
 	// unchanged.
 	SimulatePayment(ctx context.Context, paymentID id.ID, succeeds bool) error
 }
 
+// HostedPageRequest is a request for a hosted page on which the tenant pays.
 type HostedPageRequest struct {
 	PaymentID id.ID
 	DepositID id.ID
@@ -44,11 +46,13 @@ type HostedPageRequest struct {
 	EndsAt time.Time
 }
 
+// HostedPage is the payment provider's page on which the tenant pays.
 type HostedPage struct {
 	Ref string
 	URL string
 }
 
+// CollectRequest is a request to charge the card that paid the fee.
 type CollectRequest struct {
 	PaymentID    id.ID
 	FeePaymentID id.ID
@@ -58,6 +62,7 @@ type CollectRequest struct {
 	Attempt      int // The number of the attempt, counted from 1; it is stored before the call.
 }
 
+// RefundRequest is a request to give money back to the tenant.
 type RefundRequest struct {
 	RefundID  id.ID
 	PaymentID id.ID
@@ -65,8 +70,10 @@ type RefundRequest struct {
 	Amount    money.Cents
 }
 
+// ProviderPaymentStatus is the status of a payment at the payment provider.
 type ProviderPaymentStatus string
 
+// The statuses that a payment can have at the payment provider.
 const (
 	ProviderPaymentUnknown   ProviderPaymentStatus = "unknown"
 	ProviderPaymentOpen      ProviderPaymentStatus = "open"
@@ -75,11 +82,13 @@ const (
 	ProviderPaymentClosed    ProviderPaymentStatus = "closed"
 )
 
+// ProviderPaymentStatuses lists every status of a payment at the payment provider.
 var ProviderPaymentStatuses = []ProviderPaymentStatus{ProviderPaymentUnknown, ProviderPaymentOpen,
 	ProviderPaymentSucceeded,
 	ProviderPaymentFailed,
 	ProviderPaymentClosed}
 
+// ProviderPayment is a payment as the payment provider has recorded it.
 type ProviderPayment struct {
 	Status ProviderPaymentStatus
 	Ref    string
@@ -94,6 +103,7 @@ type ProviderPayment struct {
 // ChargeRefusalKind says how a bank refused a charge, which decides what may be tried next.
 type ChargeRefusalKind string
 
+// The ways in which a bank refuses a charge.
 const (
 	ChargeRefusedForNow          ChargeRefusalKind = "later"
 	ChargeRefusedUntilTenantActs ChargeRefusalKind = "tenant"
@@ -101,24 +111,30 @@ const (
 	ChargeRefusedForGood ChargeRefusalKind = "never"
 )
 
+// ChargeRefusalKinds lists the ways in which a bank refuses a charge.
 var ChargeRefusalKinds = []ChargeRefusalKind{ChargeRefusedForNow, ChargeRefusedUntilTenantActs, ChargeRefusedForGood}
 
+// RefundStatus is the status of a refund at the payment provider.
 type RefundStatus string
 
+// The statuses of a refund at the payment provider.
 const (
 	RefundPending   RefundStatus = "pending"
 	RefundSucceeded RefundStatus = "succeeded"
 	RefundFailed    RefundStatus = "failed"
 )
 
+// RefundStatuses lists every status of a refund at the payment provider.
 var RefundStatuses = []RefundStatus{RefundPending, RefundSucceeded, RefundFailed}
 
+// ProviderRefund is a refund as the payment provider has recorded it.
 type ProviderRefund struct {
 	Status  RefundStatus
 	Ref     string
 	Failure string // Why the refund failed, as a code such as amount_too_large.
 }
 
+// PaymentStore stores the payments of deposits: fees and collections.
 type PaymentStore interface {
 	// Insert stores a new payment before the provider is called. Returns ErrPaymentExists if the deposit has a
 	// payment of the same kind that is processing or succeeded. The transaction stays usable after such an error.

@@ -22,6 +22,7 @@ type ProviderQuery struct {
 	Tries     int
 }
 
+// ProviderQueryStore stores the queries to the payment provider that callbacks make necessary.
 type ProviderQueryStore interface {
 	// RecordCallback handles a callback: a processing payment becomes due for a check, and a dispute or a payment
 	// that ended without success gets a query that is due now.
@@ -34,11 +35,13 @@ type ProviderQueryStore interface {
 	DeleteAnswered(ctx context.Context, q ProviderQuery) error
 }
 
+// StoredDispute is a dispute as the provider last reported it, with its deposit.
 type StoredDispute struct {
 	Dispute
 	DepositID id.ID
 }
 
+// DisputeMailData is what a dispute is about, with the operator who gets a mail about it.
 type DisputeMailData struct {
 	Operator connect.Operator
 	Verified bool
@@ -46,17 +49,20 @@ type DisputeMailData struct {
 	Kind     string
 }
 
+// DisputedDeposit is what a mail contains of the deposit of a disputed payment.
 type DisputedDeposit struct {
 	ID             id.ID
 	Reference      string
 	RentalContract string
 }
 
+// ErasedClient is an erased client whose customer and card the payment provider must delete.
 type ErasedClient struct {
 	ClientID    id.ID
 	FeePayments []id.ID
 }
 
+// DisputeStore stores the disputes of payments.
 type DisputeStore interface {
 	// Store stores the present state of a dispute and returns the state before; nil for a new dispute. ok reports
 	// whether the payment belongs to this service.
@@ -65,6 +71,7 @@ type DisputeStore interface {
 	DisputesOfDeposit(ctx context.Context, depositID id.ID) ([]StoredDispute, error)
 }
 
+// ProviderErasureStore stores the erased clients whose data the payment provider must delete.
 type ProviderErasureStore interface {
 	// DueErasures returns up to limit erased clients whose data the payment provider may delete now. All clients that
 	// were checked are checked again at next; looked is their number.

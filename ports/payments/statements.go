@@ -9,6 +9,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
+// DebtMovement is a debt of a tenant of which money moved in a time span, with what happened to it until now.
 type DebtMovement struct {
 	PaymentID  id.ID
 	DepositID  id.ID

@@ -8,6 +8,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
+// AuditEntry is an entry of the audit log: who did what to which object, and when.
 type AuditEntry struct {
 	ID      id.ID
 	At      time.Time

@@ -25,6 +25,8 @@ type ChangeApplier interface {
 	Apply(ctx context.Context, change GroupCommitChange) error
 }
 
+// GroupCommitChange is a change of the database as data: the rows to read and lock, and the decision that turns these
+// rows into writes.
 type GroupCommitChange struct {
 	Needs ChangeReads
 	// Decide returns the writes of a change, from the rows that were read, without side effects. Decide may run
@@ -48,8 +50,10 @@ type ChangeReads struct {
 	Client  ClientLookupKey // The client whose row is read with a share lock.
 }
 
+// LinkLookupKey names the newest link between a partner and an account, active or revoked.
 type LinkLookupKey struct{ PartnerID, AccountID id.ID }
 
+// ClientLookupKey names a client of an account by both ids.
 type ClientLookupKey struct{ AccountID, ClientID id.ID }
 
 // FoundRows holds the database rows that were read for a change. A nil field was not requested, or its row does not
@@ -71,20 +75,24 @@ type ChangeWrites struct {
 	Response   *StoredResponse
 }
 
+// IsEmpty reports whether a change writes nothing.
 func (w ChangeWrites) IsEmpty() bool {
 	return w.Insert == nil && w.Transition == nil && w.Event == nil && w.Response == nil
 }
 
+// NewDeposit is a deposit to insert, with the secret token of its checkout URL.
 type NewDeposit struct {
 	Deposit       *deposit.Deposit
 	CheckoutToken secret.Text
 }
 
+// DepositTransition is a deposit after a transition of its status, and the transition itself.
 type DepositTransition struct {
 	Deposit    *deposit.Deposit
 	Transition deposit.Transition
 }
 
+// LinkedAccount is a link, with the details of the account that the partner may see.
 type LinkedAccount struct {
 	connect.Link
 	// The largest amount of a deposit for the account: the negotiated one, or else the service's default.

@@ -29,8 +29,10 @@ type LimitRule struct {
 	Tallied bool
 }
 
+// PartnerLimitKey returns the key under which a partner's requests are counted for rate limits.
 func PartnerLimitKey(partnerID id.ID) string { return "partner:" + partnerID.Encode() }
 
+// LimitAndWindow returns the most requests of a rate limit, and the time window in which they count.
 func (r LimitRule) LimitAndWindow() (limit int, window time.Duration) {
 	if r.PerMinute == 0 {
 		return r.PerHour, time.Hour

@@ -35,6 +35,7 @@ type CaughtMailReader interface {
 	NewestMails(ctx context.Context, limit int) ([]Mail, error)
 }
 
+// Mailer sends a mail at once.
 type Mailer interface {
 	Send(ctx context.Context, m Mail) error
 }

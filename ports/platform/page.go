@@ -6,6 +6,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
+// Page requests a page of a list that is sorted newest first.
 type Page struct {
 	Limit  int
 	Cursor Cursor // The position in the list after which the page begins; zero: the first page.
@@ -25,6 +26,7 @@ type Cursor struct {
 	ID id.ID
 }
 
+// IsZero reports whether a cursor stands for the start of the list.
 func (c Cursor) IsZero() bool { return c.ID.IsZero() }
 
 // ListPage is a page of a list. Next is the cursor from which the next page is read in the same direction; it is zero

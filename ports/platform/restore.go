@@ -11,6 +11,7 @@ import (
 // interrupts. The zero value: the epoch is unknown.
 type RestoreEpoch [16]byte
 
+// DatabaseRestoreStore completes the restores of the database from a backup.
 type DatabaseRestoreStore interface {
 	// BeginEpoch completes a restore of the database from a backup: from the time at, the database has the new id
 	// epoch, by which caches notice the restore.

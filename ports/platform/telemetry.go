@@ -40,10 +40,12 @@ func RecordedTraceIDOf(traceParent string) string {
 
 type requestIDKey struct{}
 
+// WithRequestID returns a context that belongs to a request, so that log lines can name the request's id.
 func WithRequestID(ctx context.Context, requestID string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, requestID)
 }
 
+// RequestIDOf returns the id of the request that ctx belongs to; "" outside a request.
 func RequestIDOf(ctx context.Context) string {
 	s, _ := ctx.Value(requestIDKey{}).(string)
 	return s

@@ -23,6 +23,7 @@ type WaitingWorkFlags struct {
 	Replays          bool
 }
 
+// WaitingWorkReader is the query that finds out which scheduled jobs of the dispatcher have work.
 type WaitingWorkReader interface {
 	// WaitingWork reports which scheduled jobs have work at now; a checkout is idle if its last step was before
 	// idleBefore.

@@ -18,12 +18,14 @@ const (
 	PendingDeliveryParked     PendingDeliveryState = "parked"
 )
 
+// PendingDeliveryStates lists the states of deliveries that have neither succeeded nor failed, for a metric.
 var PendingDeliveryStates = []PendingDeliveryState{PendingDeliveryWaiting, PendingDeliveryDispatched,
 	PendingDeliveryParked}
 
 // SubscriptionState is the health of a subscription, as the label of svc_webhook_subscriptions.
 type SubscriptionState string
 
+// The health states of a webhook subscription; if several apply, the worst counts.
 const (
 	SubscriptionHealthy SubscriptionState = "healthy"
 	SubscriptionSlow    SubscriptionState = "slow"
@@ -32,6 +34,7 @@ const (
 	SubscriptionDisabled SubscriptionState = "disabled"
 )
 
+// SubscriptionStates lists the health states of a subscription.
 var SubscriptionStates = []SubscriptionState{SubscriptionHealthy, SubscriptionSlow, SubscriptionHeld,
 	SubscriptionDisabled}
 
@@ -61,6 +64,7 @@ type CollectionBacklog struct {
 	OldestAge time.Duration // The time since the capture of the oldest collection that is neither paid nor failed.
 }
 
+// MailBacklog counts the mails that are neither sent nor given up.
 type MailBacklog struct {
 	Pending      int
 	OldestDueAge time.Duration
@@ -73,6 +77,7 @@ type DatabaseServerLoad struct {
 	DeadRows       map[string]int
 }
 
+// FrequentlyUpdatedTables lists the database tables whose rows change all the time, as labels of svc_pg_dead_rows.
 var FrequentlyUpdatedTables = []string{
 	"deliveries", "deposits", "event_feeds", "idempotency_keys", "mails", "open_deposits", "outbox", "sessions",
 	"waiting_counts", "webhook_subscriptions",

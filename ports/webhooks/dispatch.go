@@ -19,6 +19,7 @@ import (
 //	Attempt   the result of a POST (webhook.Attempt)
 //	Outcome   the attempt with its consequence for the delivery
 
+// Subscription is a webhook subscription that is not deleted, with the fields that the dispatcher needs.
 type Subscription struct {
 	ID        id.ID
 	PartnerID id.ID
@@ -82,6 +83,7 @@ func NewDelivery(e *ports.Event, subscriptionID id.ID, name webhook.EventName, b
 	}
 }
 
+// Claim is the right of one dispatcher to attempt a delivery until its lease ends.
 type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
@@ -113,6 +115,7 @@ type AttemptOutcome struct {
 	Excused bool
 }
 
+// PlanDeliveriesFunc is a function that returns the deliveries of events to the subscriptions.
 type PlanDeliveriesFunc func(events []ports.Event, subscriptions []Subscription) []Delivery
 
 // RelayStore turns the events of the outbox into deliveries.
@@ -142,11 +145,13 @@ func (r *RefusedEventsError) Error() string { return r.Err.Error() }
 
 func (r *RefusedEventsError) Unwrap() error { return r.Err }
 
+// ClaimQuota is the number of further deliveries of a subscription that dispatchers may take for an attempt.
 type ClaimQuota struct {
 	SubscriptionID id.ID
 	Room           int
 }
 
+// DueScanResult is the result of a query for due deliveries.
 type DueScanResult struct {
 	Subscriptions []Subscription
 	Urgent        bool

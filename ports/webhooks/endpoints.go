@@ -17,20 +17,24 @@ type ProbeFilter struct {
 	FailedSince time.Time
 }
 
+// ProbeResult counts what changed when failing endpoints were to be tried at once.
 type ProbeResult struct {
 	Circuits   int
 	Deliveries int
 }
 
+// EndpointStore reads the health of subscriptions' endpoints, and makes failing endpoints be tried at once.
 type EndpointStore interface {
 	EndpointReader
 	EndpointProber
 }
 
+// EndpointReader reads what the last attempts at the endpoints of subscriptions showed.
 type EndpointReader interface {
 	Endpoints(ctx context.Context) ([]webhook.EndpointReachability, error)
 }
 
+// EndpointProber makes failing endpoints be tried again at once, in a transaction.
 type EndpointProber interface {
 	ProbeEndpoints(ctx context.Context, of ProbeFilter) (ProbeResult, error)
 }

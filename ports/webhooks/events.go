@@ -15,6 +15,7 @@ type EventFilter struct {
 	Created   ports.TimeSpan
 }
 
+// FeedState is the state of a partner's feed, the numbered list of its events.
 type FeedState struct {
 	// The id that the feed has since the last restore of the database: numbers from before a restore cannot be
 	// compared with numbers after it.

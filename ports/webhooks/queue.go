@@ -15,6 +15,7 @@ const (
 	SlowLane Lane = "slow"
 )
 
+// Lanes lists the two lanes, the fast and the slow one.
 var Lanes = []Lane{FastLane, SlowLane}
 
 // DeliveryJob carries claims of deliveries to a worker. If a job is lost, its deliveries are found again when the
@@ -31,14 +32,17 @@ type DeliveryJob struct {
 	Claims []Claim
 }
 
+// QueueMode is the way in which jobs reach workers: through the queue in Redis, or directly.
 type QueueMode string
 
+// The ways in which jobs reach workers: through the queue in Redis, or directly.
 const (
 	QueueModeQueued QueueMode = "queue"
 	// Jobs go straight to the workers of this process, while Redis takes no jobs.
 	QueueModeDirect QueueMode = "direct"
 )
 
+// QueueModes lists the ways in which jobs reach workers: through the queue in Redis, or directly.
 var QueueModes = []QueueMode{QueueModeQueued, QueueModeDirect}
 
 // JobQueue carries jobs to the workers of all dispatchers.

@@ -12,6 +12,7 @@ import (
 // redelivery is the time in As.
 type Redelivery struct{ Of, As id.ID }
 
+// ReplayStore stores replays, which make redeliveries for a time range.
 type ReplayStore interface {
 	// Insert stores a new replay, unless its subscription has as many unfinished ones as most. Returns
 	// webhook.ErrReplayLimit; concurrent inserts cannot exceed the limit.

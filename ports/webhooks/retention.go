@@ -8,6 +8,8 @@ import (
 	"partnerdeposits/core/webhook"
 )
 
+// EndedDelivery is a delivery that was ended as failed without a further attempt, since its subscription stayed
+// disabled.
 type EndedDelivery struct {
 	SubscriptionID id.ID
 	Event          webhook.EventName

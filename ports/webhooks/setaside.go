@@ -26,6 +26,8 @@ type SetAsideEventRecord struct {
 	Reason    string
 }
 
+// SetAsideEventStore reads the events that were set aside, as the database refused them, and puts them back or deletes
+// them.
 type SetAsideEventStore interface {
 	SetAsideEvents(ctx context.Context, limit int) ([]SetAsideEventRecord, error)
 	// Retry moves an event that was set aside back to the outbox, where a dispatcher finds it, and returns the

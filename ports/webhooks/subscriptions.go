@@ -18,6 +18,7 @@ type TargetHostChecker interface {
 	CheckHost(ctx context.Context, host string) error
 }
 
+// SubscriptionStore stores webhook subscriptions.
 type SubscriptionStore interface {
 	// Insert stores a new subscription. Returns webhook.ErrSubscriptionLimitReached; concurrent inserts cannot exceed the
 	// limit.

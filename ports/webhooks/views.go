@@ -10,6 +10,7 @@ import (
 // EventStage says how far an event has come on its way to the subscriptions (delivery.md, point 2).
 type EventStage string
 
+// The stations of an event on its way to the subscriptions.
 const (
 	StageInOutbox EventStage = "outbox"
 	// The event was set aside because the database refused it.
@@ -17,6 +18,7 @@ const (
 	StageInFeed   EventStage = "filed"
 )
 
+// EventView is an event without its data.
 type EventView struct {
 	ID        id.ID
 	PartnerID id.ID
@@ -27,6 +29,7 @@ type EventView struct {
 	Reason    string // Why the event was set aside; "": it was not.
 }
 
+// SubscriptionView is a subscription with the health of its endpoint.
 type SubscriptionView struct {
 	webhook.Subscription
 	DeletedAt time.Time // The time of the subscription's deletion; zero: it is not deleted.

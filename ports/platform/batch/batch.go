@@ -135,6 +135,7 @@ func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
 	return !c.leads
 }
 
+// CountWaiting counts the calls of a key whose batch has not started.
 func (q *Queue[T]) CountWaiting(key string) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

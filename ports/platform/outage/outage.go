@@ -32,6 +32,7 @@ type Log struct {
 	message          string
 }
 
+// New returns a Log that writes to log.
 func New(log *slog.Logger) *Log { return &Log{log: log} }
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // the time of log lines, which slog reads itself as well

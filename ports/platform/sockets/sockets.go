@@ -31,6 +31,7 @@ func ExhaustedResource(err error) string {
 	return ""
 }
 
+// IsNoRouteError reports whether an error means that the machine has no route to the address that was dialled.
 func IsNoRouteError(err error) bool {
 	return is(err, syscall.ENETUNREACH) || is(err, syscall.EADDRNOTAVAIL) && isIPv6(err)
 }
@@ -47,6 +48,7 @@ func isIPv6(err error) bool { return strings.Contains(err.Error(), "]:") }
 // two requests of /readyz.
 const calm = 15 * time.Second
 
+// FailureMonitor keeps the last failure to open a socket for the check of /readyz.
 type FailureMonitor struct{ last atomic.Pointer[failure] }
 
 type failure struct {
@@ -56,6 +58,7 @@ type failure struct {
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // how long ago a failure of this process was
 
+// RecordFailure stores a failure to open a socket, with its time.
 func (w *FailureMonitor) RecordFailure(err error) { w.last.Store(&failure{err, now()}) }
 
 // Check returns the last failure to open a socket if it was a few seconds ago, and nil otherwise.
