@@ -213,7 +213,7 @@ func TestLinkedAccounts_EveryFilterAndPair_ReadsFewRows(t *testing.T) {
 		WHEN i > 19990 THEN now() END, CASE WHEN i > 19990 THEN 'admin' END
 		FROM generate_series(1, 20000) i`, s.Owner.Partner)
 	exec(t, s.pool, `VACUUM ANALYZE account_links`)
-	type filter = accountports.LinkFilter
+	type filter = accountports.PartnerLinkFilter
 	filters[filter]{
 		{func(f *filter) { f.Status = connect.LinkActive }, func(f *filter) { f.Status = connect.LinkRevoked }},
 		{func(f *filter) { f.ExternalID = "many-20" }, func(f *filter) { f.ExternalID = "many-19999" },

@@ -262,10 +262,10 @@ func TestCachedPlans_OfATableThatHasGrown_AreMadeAnew(t *testing.T) {
 func creation(d *deposit.Deposit) ports.GroupCommitChange {
 	now := d.CreatedAt
 	return ports.GroupCommitChange{
-		Needs: ports.ChangeReads{Key: newKey(d), Now: now, Link: ports.LinkLookupKey{PartnerID: d.PartnerID,
+		Needs: ports.RowsToRead{Key: newKey(d), Now: now, Link: ports.LinkLookupKey{PartnerID: d.PartnerID,
 			AccountID: d.AccountID}},
-		Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
-			return ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())},
+		Decide: func(ports.FoundRows) (ports.RowsToWrite, error) {
+			return ports.RowsToWrite{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())},
 				Response: response(now)}, nil
 		},
 	}
@@ -273,11 +273,11 @@ func creation(d *deposit.Deposit) ports.GroupCommitChange {
 
 func activation(d *deposit.Deposit) ports.GroupCommitChange {
 	now := d.CreatedAt
-	return ports.GroupCommitChange{Needs: ports.ChangeReads{Key: newKey(d), Now: now, Deposit: d.ID},
-		Decide: func(found ports.FoundRows) (ports.ChangeWrites, error) {
+	return ports.GroupCommitChange{Needs: ports.RowsToRead{Key: newKey(d), Now: now, Deposit: d.ID},
+		Decide: func(found ports.FoundRows) (ports.RowsToWrite, error) {
 			step, err := found.Deposit.ApplyTrigger(deposit.TriggerSecured, deposit.DefaultTimerDurations(), now)
 			event := storetest.NewDepositCancelledEvent(d.PartnerID, d.ID)
-			return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step},
+			return ports.RowsToWrite{Transition: &ports.DepositTransition{Deposit: found.Deposit, Transition: step},
 				Event:    &event,
 				Response: response(now)}, err
 		}}

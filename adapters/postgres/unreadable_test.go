@@ -86,7 +86,7 @@ func everyList(t *testing.T, s *postgres.Store, of stock.Owner) map[[2]string]li
 			return s.Keys.Keys(ctx, of.Partner, p)
 		}, func(k partner.APIKey) id.ID { return k.ID }),
 		{"account_links", `linked_at = '-infinity'`}: listOf(func(p ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
-			return s.Links.LinkedAccounts(ctx, of.Partner, accountports.LinkFilter{}, p)
+			return s.Links.LinkedAccounts(ctx, of.Partner, accountports.PartnerLinkFilter{}, p)
 		}, func(a ports.LinkedAccount) id.ID { return a.ID }),
 		{"accounts", `created_at = 'infinity'`}: listOf(func(p ports.Page) (ports.ListPage[connect.Account], error) {
 			return s.Operators.Accounts(ctx, p)

@@ -38,7 +38,7 @@ func (s *Service) Cancel(ctx context.Context, by partner.Caller, in Cancellation
 	for range settleTries {
 		c := &cancelling{Service: s, by: by, in: in, call: call, now: s.deps.Clock.Now(), eventID: s.deps.Entropy.NewID()}
 		response, err := s.deps.Idempotent.Run(ctx, idempotent.Request{
-			Key: call.Key, Now: c.now, Needs: ports.ChangeReads{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
+			Key: call.Key, Now: c.now, Needs: ports.RowsToRead{Deposit: in.DepositID}, Decide: c.decide, Effect: c.effect,
 		})
 		if err == nil && !response.Replayed {
 			s.deps.Metrics.CountTransition(c.step.From, c.step.To, actor.KindPartner)
@@ -65,7 +65,7 @@ type cancelling struct {
 
 // decide cancels a deposit whose checkout has not begun, and returns an error for any other, which needs a
 // transaction.
-func (c *cancelling) decide(found ports.FoundRows) (writes ports.ChangeWrites, response idempotent.Response,
+func (c *cancelling) decide(found ports.FoundRows) (writes ports.RowsToWrite, response idempotent.Response,
 	err error) {
 	d := found.Deposit
 	if err := changeable(d, c.by.Partner.ID); err != nil {
@@ -93,7 +93,7 @@ func (c *cancelling) effect(ctx context.Context) (response idempotent.Response, 
 	return response, c.deps.Journal.WriteTransitionRows(ctx, writes)
 }
 
-func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.ChangeWrites, response idempotent.Response, err error) {
+func (c *cancelling) cancel(d *deposit.Deposit) (writes ports.RowsToWrite, response idempotent.Response, err error) {
 	if c.step, err = d.ApplyTrigger(deposit.TriggerCancelledByPartner, c.deps.Timers, c.now); err != nil {
 		return writes, response, err
 	}

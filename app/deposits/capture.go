@@ -18,8 +18,8 @@ type CaptureRequest struct {
 	Files       FilesToAdd
 }
 
-// LeastCapture returns the smallest capture: one cent, or the least amount that the provider charges.
-func (s *Service) LeastCapture() money.Cents { return max(s.deps.LeastCharge, 1) }
+// MinCapturableAmount returns the smallest capture: one cent, or the least amount that the provider charges.
+func (s *Service) MinCapturableAmount() money.Cents { return max(s.deps.LeastCharge, 1) }
 
 // Capture captures an active deposit; the dispatcher charges the tenant afterwards (api.md §3).
 //

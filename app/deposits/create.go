@@ -57,7 +57,7 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Key
 	token := secret.FromRandom("", s.deps.Entropy.Bytes(checkoutTokenBytes))
 	reference := deposit.NewReference(s.deps.Entropy.Bytes(deposit.ReferenceBytes))
 	depositID := s.deps.Entropy.NewID()
-	needs := ports.ChangeReads{Link: ports.LinkLookupKey{PartnerID: p.ID, AccountID: in.AccountID}}
+	needs := ports.RowsToRead{Link: ports.LinkLookupKey{PartnerID: p.ID, AccountID: in.AccountID}}
 	if in.ClientID != nil {
 		needs.Client = ports.ClientLookupKey{AccountID: in.AccountID, ClientID: *in.ClientID}
 	}
@@ -66,14 +66,14 @@ func (s *Service) creation(p partner.Partner, in NewDeposit, call idempotent.Key
 		Now:     now,
 		Prepare: func(context.Context) error { return in.validate() },
 		Needs:   needs,
-		Decide: func(found ports.FoundRows) (ports.ChangeWrites, idempotent.Response, error) {
+		Decide: func(found ports.FoundRows) (ports.RowsToWrite, idempotent.Response, error) {
 			d, err := in.decide(found, p, depositID, reference, now)
 			if err != nil {
-				return ports.ChangeWrites{}, idempotent.Response{}, err
+				return ports.RowsToWrite{}, idempotent.Response{}, err
 			}
 			d.CheckoutToken = token
 			response, err := call.Encode(s.view(d, now))
-			return ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: token}}, response, err
+			return ports.RowsToWrite{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: token}}, response, err
 		},
 	}
 }

@@ -118,8 +118,8 @@ func (s *Service) put(ctx context.Context, f evidence.File, content io.Reader) e
 	return s.deps.Contents.Put(within, f.ID, content, f.Size)
 }
 
-// UnconfirmedFiles returns files that wait for confirmation, or evidence.ErrFilesGone unless all of them still do.
-func (s *Service) UnconfirmedFiles(ctx context.Context, from depositports.UploadSession,
+// ListUnconfirmedFiles returns files that wait for confirmation, or evidence.ErrFilesGone unless all of them still do.
+func (s *Service) ListUnconfirmedFiles(ctx context.Context, from depositports.UploadSession,
 	fileIDs []id.ID) ([]evidence.File, error) {
 	if len(fileIDs) == 0 {
 		return nil, nil

@@ -33,9 +33,10 @@ func (s *Service) StoreFormDraft(ctx context.Context, accountID id.ID, token str
 	return s.deps.Drafts.Store(ctx, key, content, s.deps.Clock.Now(), draftsOfAccount)
 }
 
-// FormDraft returns a stored form draft, or depositports.ErrFormDraftGone after an hour and for another session or
+// FindFormDraft returns a stored form draft, or depositports.ErrFormDraftGone after an hour and for another session or
 // account.
-func (s *Service) FormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text, error) {
+func (s *Service) FindFormDraft(ctx context.Context, accountID id.ID, token string, form [16]byte) (secret.Text,
+	error) {
 	key, err := draftKey(accountID, token, form)
 	if err != nil {
 		return "", err

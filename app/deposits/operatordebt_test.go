@@ -58,7 +58,7 @@ func (c *claim) form(key byte) deposits.ActForm {
 
 func (c *claim) debt() deposit.Debt {
 	c.T.Helper()
-	d, err := c.Payments.Debt(c.Ctx(), c.id)
+	d, err := c.Payments.FindDebt(c.Ctx(), c.id)
 	require.NoError(c.T, err)
 	return *d
 }

@@ -33,7 +33,7 @@ type Deps struct {
 	Payments    PaymentService
 	Collections paymentports.CollectionStore
 	Clients     partnerports.ClientStore
-	Links       accountports.LinkStore
+	Links       accountports.PartnerLinkStore
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog
 	Metrics     depositports.DepositMetrics

@@ -9,7 +9,7 @@ import (
 )
 
 // ListLinkedAccounts lists the accounts that were ever linked to a partner, the latest link first.
-func (s *Service) ListLinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
+func (s *Service) ListLinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.PartnerLinkFilter,
 	page ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
 	return s.deps.Links.LinkedAccounts(ctx, partnerID, f, page)
 }

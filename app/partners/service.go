@@ -21,7 +21,7 @@ type Deps struct {
 	Keys        partnerports.APIKeyStore
 	Mails       ports.MailQueue
 	Audit       ports.AuditLog
-	Links       accountports.LinkStore
+	Links       accountports.PartnerLinkStore
 	Clock       ports.Clock
 	Entropy     ports.Entropy
 	Environment partner.Environment

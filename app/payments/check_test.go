@@ -326,7 +326,7 @@ func TestPaying_RacingTheEndOfTheStayAndReconcilers_HasOneOutcome(t *testing.T) 
 				func() error { return b.payLatest(d.ID) },
 				func() error {
 					if round%2 == 0 { // the tenant is mostly quicker; else the end is
-						_, _ = b.Checkout.View(b.Ctx(), token)
+						_, _ = b.Checkout.CheckoutView(b.Ctx(), token)
 					}
 					b.Clock.Set(d.ContractEndAt)
 					return nil

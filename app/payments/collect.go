@@ -314,7 +314,7 @@ func refusal(answer paymentports.ProviderPayment) deposit.ChargeRefusal {
 
 func (r recording) tell(kind paymentports.TenantNoticeKind) error {
 	return r.deps.TenantNotices.Add(r.ctx,
-		paymentports.TenantNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
+		paymentports.TenantMailNotice{SubjectID: r.payment.ID, Kind: kind, DepositID: r.payment.DepositID, At: r.now})
 }
 
 // nextCheck returns the time at which a collection is checked again. A paid page is noticed within 5 minutes, even

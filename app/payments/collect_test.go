@@ -56,7 +56,7 @@ func (b bench) refuse(failure string, class paymentports.ChargeRefusalKind) *[]i
 
 func (b bench) debt(depositID id.ID) deposit.Debt {
 	b.T.Helper()
-	d, err := b.Payments.Debt(b.Ctx(), depositID)
+	d, err := b.Payments.FindDebt(b.Ctx(), depositID)
 	require.NoError(b.T, err)
 	require.NotNil(b.T, d)
 	return *d

@@ -35,7 +35,7 @@ func (s *Service) RequestDebtEnd(ctx context.Context, depositID id.ID, as deposi
 //
 // Returns deposit.ErrNoCollection.
 func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.Debt, error) {
-	debt, err := s.Debt(ctx, depositID)
+	debt, err := s.FindDebt(ctx, depositID)
 	switch {
 	case err != nil:
 		return deposit.Debt{}, err
@@ -46,7 +46,7 @@ func (s *Service) FinishDebtEnd(ctx context.Context, depositID id.ID) (deposit.D
 	}
 	due := deposit.Payment{ID: debt.PaymentID, DepositID: depositID, Kind: deposit.PaymentKindCollection}
 	s.carryOut(ctx, due, s.deps.Clock.Now())
-	if debt, err = s.Debt(ctx, depositID); err != nil {
+	if debt, err = s.FindDebt(ctx, depositID); err != nil {
 		return deposit.Debt{}, err
 	}
 	return *debt, nil

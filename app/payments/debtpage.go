@@ -11,8 +11,8 @@ import (
 	"partnerdeposits/ports/platform/failpoint"
 )
 
-// Debt returns a deposit's debt; nil if it has none.
-func (s *Service) Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error) {
+// FindDebt returns a deposit's debt; nil if it has none.
+func (s *Service) FindDebt(ctx context.Context, depositID id.ID) (*deposit.Debt, error) {
 	found, err := s.deps.Collections.Debts(ctx, []id.ID{depositID})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (s *Service) beginDebtPage(ctx context.Context, depositID id.ID,
 //
 // Returns service_unavailable when the provider cannot be reached.
 func (s *Service) ConfirmDebtPayment(ctx context.Context, depositID id.ID, now time.Time) error {
-	debt, err := s.Debt(ctx, depositID)
+	debt, err := s.FindDebt(ctx, depositID)
 	if err != nil || debt == nil || debt.State != deposit.CollectionAwaitingTenant {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *Service) checkRefund(ctx context.Context, r deposit.Refund, now time.Ti
 		}
 		if r.Status == deposit.RefundSucceeded {
 			return s.deps.TenantNotices.Add(ctx,
-				paymentports.TenantNotice{SubjectID: r.ID, Kind: paymentports.TenantNoticeRefunded, DepositID: r.DepositID,
+				paymentports.TenantMailNotice{SubjectID: r.ID, Kind: paymentports.TenantNoticeRefunded, DepositID: r.DepositID,
 					At: now})
 		}
 		return s.deps.Audit.Append(ctx, s.refundEntry(audit.PaymentRefundFailed, actor.Clock, r, now))

@@ -51,7 +51,7 @@ func (s *Service) ShowCollection(ctx context.Context, depositID id.ID) (shown Co
 	if shown.Deposit, err = s.deps.Deposits.Deposit(ctx, depositID); err != nil {
 		return shown, err
 	}
-	debt, err := s.Debt(ctx, depositID)
+	debt, err := s.FindDebt(ctx, depositID)
 	if err != nil {
 		return shown, err
 	}

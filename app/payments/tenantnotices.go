@@ -47,7 +47,7 @@ func (n TenantNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 }
 
 // tell queues the mail of a notice to a tenant, unless the tenant was erased.
-func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.TenantNotice) error {
+func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.TenantMailNotice) error {
 	about, err := n.about(ctx, notice)
 	if err != nil {
 		return err
@@ -68,7 +68,8 @@ func (n TenantNoticeMailer) tell(ctx context.Context, notice paymentports.Tenant
 }
 
 // about reads from the database what the mail for a notice to a tenant contains.
-func (n TenantNoticeMailer) about(ctx context.Context, notice paymentports.TenantNotice) (mails.ChargeOrRefundNotice,
+func (n TenantNoticeMailer) about(ctx context.Context,
+	notice paymentports.TenantMailNotice) (mails.ChargeOrRefundNotice,
 	error) {
 	var m mails.ChargeOrRefundNotice
 	d, err := n.Deposits.Deposit(ctx, notice.DepositID)

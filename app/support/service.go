@@ -31,7 +31,7 @@ type Deps struct {
 	Audit         ports.AuditLog
 	Payments      paymentports.PaymentStore
 	Operators     accountports.OperatorStore
-	Links         accountports.LinkStore
+	Links         accountports.PartnerLinkStore
 	Partners      partnerports.PartnerStore
 	Agreements    depositports.AgreementStore
 }
@@ -122,7 +122,7 @@ func (s *Service) accountOfExternalID(ctx context.Context, externalID, slug stri
 	if err != nil {
 		return id.ID{}, err
 	}
-	links, err := s.deps.Links.LinkedAccounts(ctx, p.ID, accountports.LinkFilter{ExternalID: externalID},
+	links, err := s.deps.Links.LinkedAccounts(ctx, p.ID, accountports.PartnerLinkFilter{ExternalID: externalID},
 		ports.Page{Limit: 1})
 	if err == nil && len(links.Items) == 0 {
 		err = connect.ErrAccountNotFound

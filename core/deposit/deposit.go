@@ -226,7 +226,7 @@ func (d *Deposit) ApplyTrigger(t Trigger, timers TimerDurations, now time.Time) 
 	switch to {
 	case Active:
 		d.ActivatedAt = now
-		d.ExpiresAt = timers.CoverEnd(d.ContractEndAt, now)
+		d.ExpiresAt = timers.CoverEndTime(d.ContractEndAt, now)
 	case Cancelled:
 		d.CancelledAt = now
 	case Closed:
@@ -261,7 +261,7 @@ func FormatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:
 func (d *Deposit) CoversContract(timers TimerDurations, now time.Time) bool {
 	end := d.ExpiresAt
 	if end.IsZero() {
-		end = timers.CoverEnd(d.ContractEndAt, now)
+		end = timers.CoverEndTime(d.ContractEndAt, now)
 	}
 	return !end.Before(d.ContractEndAt)
 }

@@ -130,9 +130,9 @@ func TestDraft_WithSeveralMistakes_IsRefusedForTheFirst(t *testing.T) {
 
 func TestTimers_CoverageEnd(t *testing.T) {
 	timers := deposit.DefaultTimerDurations()
-	require.Equal(t, start.Add(21*day), timers.CoverEnd(start.Add(7*day), start))
-	require.Equal(t, start.Add(60*day), timers.CoverEnd(start.Add(90*day), start), "never more than 60 days")
-	require.Equal(t, start.Add(day), timers.CoverEnd(start.Add(-100*day), start), "never less than a day")
+	require.Equal(t, start.Add(21*day), timers.CoverEndTime(start.Add(7*day), start))
+	require.Equal(t, start.Add(60*day), timers.CoverEndTime(start.Add(90*day), start), "never more than 60 days")
+	require.Equal(t, start.Add(day), timers.CoverEndTime(start.Add(-100*day), start), "never less than a day")
 	require.Equal(t, start.Add(day), deposit.CheckoutExpiry(start.Add(-day), start))
 	require.Equal(t, start.Add(3*day), deposit.CheckoutExpiry(start.Add(3*day), start))
 }

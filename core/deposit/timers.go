@@ -26,9 +26,9 @@ func CheckoutExpiry(contractEnd, created time.Time) time.Time {
 	return latest(contractEnd, created.Add(leastCheckout))
 }
 
-// CoverEnd returns when a deposit's cover ends: min(max(contractEndAt + CaptureWindow, activatedAt + 24 h),
+// CoverEndTime returns when a deposit's cover ends: min(max(contractEndAt + CaptureWindow, activatedAt + 24 h),
 // activatedAt + CoverMax).
-func (t TimerDurations) CoverEnd(contractEnd, activated time.Time) time.Time {
+func (t TimerDurations) CoverEndTime(contractEnd, activated time.Time) time.Time {
 	end := latest(contractEnd.Add(t.CaptureWindow), activated.Add(leastCoverage))
 	if limit := activated.Add(t.CoverMax); end.After(limit) {
 		return limit

@@ -19,12 +19,12 @@ import (
 type DisplayPlace string
 
 const (
-	PlaceDashboardPage    DisplayPlace = "the page of a deposit (adapters/http/dashboard/detail.go)"
-	PlaceCSVExport        DisplayPlace = "the CSV export (adapters/http/dashboard/export.go)"
-	PlaceAdminShowCommand DisplayPlace = "admin deposit show (process/admin/show.go)"
+	DisplayedOnDashboardPage DisplayPlace = "the page of a deposit (adapters/http/dashboard/detail.go)"
+	DisplayedInCSVExport     DisplayPlace = "the CSV export (adapters/http/dashboard/export.go)"
+	DisplayedByAdminShow     DisplayPlace = "admin deposit show (process/admin/show.go)"
 )
 
-var everywhere = []DisplayPlace{PlaceDashboardPage, PlaceCSVExport, PlaceAdminShowCommand}
+var everywhere = []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport, DisplayedByAdminShow}
 
 // hidden lists the deposit fields that a place does not show, with the reasons.
 var hidden = []struct {
@@ -42,20 +42,20 @@ var hidden = []struct {
 	{"PartnerName", everywhere, "the history names the partner, and admin its slug"},
 	{"PartnerID", everywhere, "the history names the partner, and admin its slug"},
 	{"Client.ID", everywhere, "ClientID is shown where ids are"},
-	{"ID", []DisplayPlace{PlaceCSVExport}, "people and spreadsheets use the reference"},
-	{"AccountID", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the reader's own account"},
-	{"ExternalID", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the partner's own number for the operator"},
-	{"ClientID", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the tenant is named"},
-	{"StatusReason", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the history of the page tells it in words"},
-	{"Version", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "guards the forms of the page against changes meanwhile"},
-	{"UpdatedAt", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the history of the page has every change"},
-	{"CheckoutStartedAt", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "serves the clock of checkout"},
-	{"CheckoutExpiresAt", []DisplayPlace{PlaceCSVExport}, "of use only while the deposit is open, on its page"},
-	{"ActivatedAt", []DisplayPlace{PlaceCSVExport}, "the page draws it, and its history tells it"},
-	{"CancelledAt", []DisplayPlace{PlaceDashboardPage, PlaceCSVExport}, "the history of the page tells it"},
-	{"ExpiresAt", []DisplayPlace{PlaceCSVExport}, "the page tells it with the reach of the cover"},
-	{"ClosedAt", []DisplayPlace{PlaceCSVExport}, "the status is exported; the page tells the time"},
-	{"CapturedAt", []DisplayPlace{PlaceCSVExport}, "the status is exported; the page tells the time"},
+	{"ID", []DisplayPlace{DisplayedInCSVExport}, "people and spreadsheets use the reference"},
+	{"AccountID", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "the reader's own account"},
+	{"ExternalID", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "the partner's own number for the operator"},
+	{"ClientID", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "the tenant is named"},
+	{"StatusReason", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "the history of the page tells it in words"},
+	{"Version", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "guards the forms of the page against changes meanwhile"},
+	{"UpdatedAt", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "the history of the page has every change"},
+	{"CheckoutStartedAt", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "serves the clock of checkout"},
+	{"CheckoutExpiresAt", []DisplayPlace{DisplayedInCSVExport}, "of use only while the deposit is open, on its page"},
+	{"ActivatedAt", []DisplayPlace{DisplayedInCSVExport}, "the page draws it, and its history tells it"},
+	{"CancelledAt", []DisplayPlace{DisplayedOnDashboardPage, DisplayedInCSVExport}, "the history of the page tells it"},
+	{"ExpiresAt", []DisplayPlace{DisplayedInCSVExport}, "the page tells it with the reach of the cover"},
+	{"ClosedAt", []DisplayPlace{DisplayedInCSVExport}, "the status is exported; the page tells the time"},
+	{"CapturedAt", []DisplayPlace{DisplayedInCSVExport}, "the status is exported; the page tells the time"},
 }
 
 // RequireAllFieldsShown changes each field of a deposit, and fails the test unless the rendered text changes in at

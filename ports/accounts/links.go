@@ -9,14 +9,14 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// LinkFilter narrows a list of links between partners and accounts.
-type LinkFilter struct {
+// PartnerLinkFilter narrows a list of links between partners and accounts.
+type PartnerLinkFilter struct {
 	Status     connect.LinkStatus // The status of the listed links; "": every status.
 	ExternalID string             // The partner's external id of the operator; "": every external id.
 }
 
-// LinkStore stores the links between partners and accounts.
-type LinkStore interface {
+// PartnerLinkStore stores the links between partners and accounts.
+type PartnerLinkStore interface {
 	// Insert stores an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another
 	// active link exists, also for concurrent inserts. The transaction stays usable after such an error.
 	Insert(ctx context.Context, l connect.Link) error
@@ -32,7 +32,7 @@ type LinkStore interface {
 	Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy, at time.Time) (changed bool, err error)
 	// LinkedAccounts lists the linked accounts of a partner by LinkedAt, newest first. The time in the cursor is
 	// LinkedAt.
-	LinkedAccounts(ctx context.Context, partnerID id.ID, f LinkFilter,
+	LinkedAccounts(ctx context.Context, partnerID id.ID, f PartnerLinkFilter,
 		page ports.Page) (ports.ListPage[ports.LinkedAccount], error)
 	// LinkedAccount returns a linked account of a partner, or connect.ErrAccountNotFound.
 	LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)

@@ -31,8 +31,8 @@ const (
 var TenantNoticeKinds = []TenantNoticeKind{TenantNoticeCaptured, TenantNoticeCardRefused, TenantNoticePaid,
 	TenantNoticeRefunded, TenantNoticeDebtEnded}
 
-// TenantNotice is a notice that a tenant is to get by mail.
-type TenantNotice struct {
+// TenantMailNotice is a notice that a tenant is to get by mail.
+type TenantMailNotice struct {
 	SubjectID id.ID
 	Kind      TenantNoticeKind
 	DepositID id.ID
@@ -70,9 +70,9 @@ type RefundStore interface {
 
 // TenantNoticeStore stores the notices that tenants are to get by mail.
 type TenantNoticeStore interface {
-	Add(ctx context.Context, n TenantNotice) error
+	Add(ctx context.Context, n TenantMailNotice) error
 	// Take removes a notice to a tenant, whose mail commits in the same transaction. ok reports whether the notice
 	// was removed.
-	Take(ctx context.Context, n TenantNotice) (ok bool, err error)
-	TenantNoticesDue(ctx context.Context, limit int) ([]TenantNotice, error)
+	Take(ctx context.Context, n TenantMailNotice) (ok bool, err error)
+	TenantNoticesDue(ctx context.Context, limit int) ([]TenantMailNotice, error)
 }

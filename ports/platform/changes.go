@@ -28,19 +28,19 @@ type ChangeApplier interface {
 // GroupCommitChange is a change of the database as data: the rows to read and lock, and the decision that turns these
 // rows into writes.
 type GroupCommitChange struct {
-	Needs ChangeReads
+	Needs RowsToRead
 	// Decide returns the writes of a change, from the rows that were read, without side effects. Decide may run
 	// twice; only the writes of the last run count. An error ends the change without writes.
-	Decide func(FoundRows) (ChangeWrites, error)
+	Decide func(FoundRows) (RowsToWrite, error)
 }
 
 // ErrNeedsMoreRows is the error of a change of the database that depends on more rows than the shared transaction
 // can read for it. Its caller then makes the change in a transaction of its own.
 var ErrNeedsMoreRows = errors.New("ports: a change needs more than Needs can name")
 
-// ChangeReads names the database rows that a change reads and locks. The rows of a field with its zero value are not
+// RowsToRead names the database rows that a change reads and locks. The rows of a field with its zero value are not
 // read.
-type ChangeReads struct {
+type RowsToRead struct {
 	Key *IdempotencyKey
 	// The time of the request with the idempotency key: a response stored longer than IdempotencyWindow before it
 	// does not count.
@@ -67,8 +67,8 @@ type FoundRows struct {
 	Client  *tenant.Client // The client that the change named; nil if the client is erased.
 }
 
-// ChangeWrites are the rows that a change writes to the database. A nil field is not written.
-type ChangeWrites struct {
+// RowsToWrite are the rows that a change writes to the database. A nil field is not written.
+type RowsToWrite struct {
 	Insert     *NewDeposit
 	Transition *DepositTransition
 	Event      *Event
@@ -76,7 +76,7 @@ type ChangeWrites struct {
 }
 
 // IsEmpty reports whether a change writes nothing.
-func (w ChangeWrites) IsEmpty() bool {
+func (w RowsToWrite) IsEmpty() bool {
 	return w.Insert == nil && w.Transition == nil && w.Event == nil && w.Response == nil
 }
 

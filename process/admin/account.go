@@ -38,7 +38,7 @@ func (a accountCeiling) Run(c *call) error {
 		if err := admin.Connections.SetDepositCeiling(c.ctx, accountID, maximum); err != nil {
 			return flagged(err, map[string]string{"maxAmount": "max-eur"})
 		}
-		view, err := admin.Connections.Account(c.ctx, accountID)
+		view, err := admin.Connections.FindAccount(c.ctx, accountID)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (accountList) Run(c *call) error {
 	return c.with(config.RequiredForSecrets, func(admin *wire.AdminCommands, _ config.Config) error {
 		var rows []fields
 		for page := (ports.Page{Limit: pageSize}); ; {
-			got, err := admin.Connections.Accounts(c.ctx, page)
+			got, err := admin.Connections.ListAccounts(c.ctx, page)
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func (a accountShow) Run(c *call) error {
 		if err != nil {
 			return err
 		}
-		v, err := admin.Connections.Account(c.ctx, accountID)
+		v, err := admin.Connections.FindAccount(c.ctx, accountID)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (n operatorName) find(c *call, a *wire.AdminCommands) (connect.Operator, co
 	if err != nil {
 		return connect.Operator{}, connect.Account{}, err
 	}
-	v, err := a.Connections.Account(c.ctx, accountID)
+	v, err := a.Connections.FindAccount(c.ctx, accountID)
 	return v.Operator, v.Account, err
 }
 
@@ -48,7 +48,7 @@ func (o operatorShow) Run(c *call) error {
 		if err != nil {
 			return err
 		}
-		sessions, err := a.Operators.Sessions(c.ctx, who.ID, "")
+		sessions, err := a.Operators.ListSessions(c.ctx, who.ID, "")
 		if err != nil {
 			return err
 		}

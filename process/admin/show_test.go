@@ -13,7 +13,7 @@ import (
 
 func TestDepositShow_TellsEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
-	depositfields.RequireAllFieldsShown(t, depositfields.PlaceAdminShowCommand, func(d *deposit.Deposit) string {
+	depositfields.RequireAllFieldsShown(t, depositfields.DisplayedByAdminShow, func(d *deposit.Deposit) string {
 		text, err := json.Marshal(describedDeposit(support.DepositRecord{Deposit: d}))
 		require.NoError(t, err)
 		return string(text)

@@ -152,7 +152,7 @@ type viewKey struct{}
 // find reads the deposit of the checkout token before the handler runs, so that every response is in the deposit's
 // language.
 func (p *pages) find(c *fiber.Ctx) error {
-	v, err := p.Checkout.View(c.UserContext(), token(c))
+	v, err := p.Checkout.CheckoutView(c.UserContext(), token(c))
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (p *pages) submit(c *fiber.Ctx) error {
 	next, err := p.Checkout.Submit(c.UserContext(), token(c), person, given)
 	// The agreement's words changed after the deposit was read, so the form is shown again with the new words.
 	if errors.Is(err, agreement.ErrChanged) {
-		v, err := p.Checkout.View(c.UserContext(), token(c))
+		v, err := p.Checkout.CheckoutView(c.UserContext(), token(c))
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (w *world) check(settled int) {
 
 func (w *world) debt(d *deposit.Deposit) deposit.Debt {
 	w.t.Helper()
-	debt, err := w.Payments.Debt(w.t.Context(), d.ID)
+	debt, err := w.Payments.FindDebt(w.t.Context(), d.ID)
 	require.NoError(w.t, err)
 	return *debt
 }

@@ -142,7 +142,7 @@ func (s shop) check() {
 
 func (s shop) state(depositID id.ID) deposit.CollectionState {
 	s.t.Helper()
-	debt, err := s.Payments.Debt(context.WithoutCancel(s.t.Context()), depositID)
+	debt, err := s.Payments.FindDebt(context.WithoutCancel(s.t.Context()), depositID)
 	require.NoError(s.t, err)
 	return debt.State
 }

@@ -16,7 +16,7 @@ import (
 // the password was not entered yet.
 func (p *pages) showCode(c *fiber.Ctx) error {
 	v := visitOf(c, pathCode)
-	o, a, err := p.Operators.HalfSignedInOperator(c.UserContext(), p.Site.HalfSignInToken(c))
+	o, a, err := p.Operators.FindHalfSignedInOperator(c.UserContext(), p.Site.HalfSignInToken(c))
 	if errors.Is(err, twofactor.ErrSignInExpired) {
 		return p.logInAgain(c, v)
 	}
@@ -41,7 +41,7 @@ func (p *pages) code(c *fiber.Ctx) error {
 		return ui.RenderFormExpired(c, ui.PathWithQuery(pathCode, v.query))
 	}
 	half := p.Site.HalfSignInToken(c)
-	o, a, err := p.Operators.HalfSignedInOperator(c.UserContext(), half)
+	o, a, err := p.Operators.FindHalfSignedInOperator(c.UserContext(), half)
 	if errors.Is(err, twofactor.ErrSignInExpired) {
 		return p.logInAgain(c, v)
 	}

@@ -95,7 +95,7 @@ type signedIn struct {
 
 // currentOperator returns the operator of the request's session and the account; nil without a session.
 func (p *pages) currentOperator(c *fiber.Ctx) (*signedIn, error) {
-	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
+	o, a, err := p.Operators.FindCurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return nil, nil
 	}

@@ -65,7 +65,7 @@ func (p *pages) submit(c *fiber.Ctx, v visit, enter func(in input, password stri
 }
 
 func (p *pages) link(c *fiber.Ctx, v visit) error {
-	o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
+	o, a, err := p.Operators.FindCurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 	// Show the log-in page if the session ended after the consent page was shown.
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return c.Redirect(ui.PathWithQuery(pathLogin, v.query), http.StatusSeeOther)
@@ -117,7 +117,7 @@ func sealedText(outcome connect.LinkResult, r connections.ConnectParams) string 
 func (p *pages) done(c *fiber.Ctx) error {
 	v := visitOf(c, pathDone)
 	token := p.Site.SessionToken(c)
-	_, account, err := p.Operators.CurrentOperator(c.UserContext(), token)
+	_, account, err := p.Operators.FindCurrentOperator(c.UserContext(), token)
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return c.Redirect(pathLogin, http.StatusSeeOther)
 	}

@@ -130,10 +130,10 @@ func (p *pages) answer(c *fiber.Ctx, by caller, v desk.DepositView, f actForm, e
 		return p.ask(c, by, v, f, twofactor.ErrWrongCode.Code)
 	case errors.Is(err, deposit.ErrCaptureExceedsAmount):
 		f.mistakes = []ui.Mistake{{Field: intentCapture + "-" + fieldAmount, Text: textBadAmount.In(ui.LangOf(c),
-			ui.Euros(ui.LangOf(c), p.Deposits.LeastCapture()), ui.Euros(ui.LangOf(c), v.Amount))}}
+			ui.Euros(ui.LangOf(c), p.Deposits.MinCapturableAmount()), ui.Euros(ui.LangOf(c), v.Amount))}}
 		return p.renderMistakes(c, by, v, f)
 	case errors.Is(err, ports.ErrIdempotencyKeyReused), fault.KindOf(err) == fault.Conflict:
-		fresh, failed := p.Desk.Deposit(c.UserContext(), by.Account, v.ID)
+		fresh, failed := p.Desk.FindDeposit(c.UserContext(), by.Account, v.ID)
 		if failed != nil {
 			return failed
 		}
@@ -189,7 +189,7 @@ func (p *pages) actFormOf(c *fiber.Ctx, v desk.DepositView) actForm {
 // without that box an empty amount means the whole one.
 func (p *pages) readAmount(c *fiber.Ctx, v desk.DepositView, f *actForm, mistake func(string, ui.LocalizedText,
 	...any)) {
-	lang, least := ui.LangOf(c), p.Deposits.LeastCapture()
+	lang, least := ui.LangOf(c), p.Deposits.MinCapturableAmount()
 	asked := c.Request().PostArgs().Has(fieldWhole)
 	for _, value := range c.Request().PostArgs().PeekMulti(fieldWhole) {
 		f.whole = f.whole || string(value) == ui.CheckboxCheckedValue

@@ -61,7 +61,7 @@ func refusedClaim(t *testing.T, s *connecttest.Server, reference string) {
 
 func (c claimDesk) debt() deposit.Debt {
 	c.t.Helper()
-	d, err := c.Payments.Debt(c.t.Context(), depositOf(c.t, c.Server, c.reference).ID)
+	d, err := c.Payments.FindDebt(c.t.Context(), depositOf(c.t, c.Server, c.reference).ID)
 	require.NoError(c.t, err)
 	return *d
 }

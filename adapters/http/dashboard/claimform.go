@@ -36,7 +36,7 @@ func (p *pages) showClaim(c *fiber.Ctx, by caller) error {
 func (p *pages) renderClaim(c *fiber.Ctx, by caller, status int, v desk.DepositView, sent actForm) error {
 	lang := ui.LangOf(c)
 	view := p.viewOf(c, by, v, sent, textClaimTitle.In(lang))
-	view.Limits = textClaimLimits.In(lang, ui.Euros(lang, p.Deposits.LeastCapture()), ui.Euros(lang, v.Amount))
+	view.Limits = textClaimLimits.In(lang, ui.Euros(lang, p.Deposits.MinCapturableAmount()), ui.Euros(lang, v.Amount))
 	return ui.Render(c, status, claimPage(view))
 }
 

@@ -34,7 +34,7 @@ func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 	var v desk.DepositView
 	app := fiber.New()
 	app.Get("/", func(c *fiber.Ctx) error { return p.renderDeposit(c, caller{}, http.StatusOK, v, actForm{}, "") })
-	depositfields.RequireAllFieldsShown(t, depositfields.PlaceDashboardPage, func(d *deposit.Deposit) string {
+	depositfields.RequireAllFieldsShown(t, depositfields.DisplayedOnDashboardPage, func(d *deposit.Deposit) string {
 		v = desk.DepositView{
 			Deposit: d, Now: d.ExpiresAt.Add(-time.Hour), CoverEnd: d.ExpiresAt, CoversContract: true, Debt: &deposit.Debt{},
 			History: []desk.HistoryEntry{{At: d.CreatedAt, Happened: desk.EntryDepositCreated}},
@@ -53,7 +53,7 @@ func TestPageOfADeposit_ShowsEveryFieldThatIsNotHidden(t *testing.T) {
 
 func TestExport_HasEveryFieldThatIsNotHidden(t *testing.T) {
 	t.Parallel()
-	depositfields.RequireAllFieldsShown(t, depositfields.PlaceCSVExport, func(d *deposit.Deposit) string {
+	depositfields.RequireAllFieldsShown(t, depositfields.DisplayedInCSVExport, func(d *deposit.Deposit) string {
 		cells := cellsOf(desk.DepositRow{Deposit: d})
 		require.Len(t, cells, len(exportColumns))
 		return strings.Join(cells, ",")

@@ -91,7 +91,7 @@ func askAboutLink(view *confirmView, v desk.DepositView, f actForm, lang ui.Lang
 // addWaiting adds the files that wait for confirmation to the page, or returns evidence.ErrFilesGone if one is no
 // longer stored.
 func (p *pages) addWaiting(c *fiber.Ctx, view *confirmView, f actForm) error {
-	files, err := p.Deposits.UnconfirmedFiles(c.UserContext(), f.sender, f.waiting)
+	files, err := p.Deposits.ListUnconfirmedFiles(c.UserContext(), f.sender, f.waiting)
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func (p *pages) newDepositOf(c *fiber.Ctx, by caller, lang ui.Lang) newDeposit {
 		mistake(fieldEndsOn, textBadDate)
 	case ends.Before(starts):
 		mistake(fieldEndsOn, textBadPeriod)
-	case p.Desk.StayEnded(in.draft):
+	case p.Desk.HasStayEnded(in.draft):
 		in.over = true
 		mistake(fieldEndsOn, textStayOver)
 	}

@@ -70,7 +70,7 @@ type handler func(c *fiber.Ctx, by caller) error
 // a session to the log-in page.
 func (p *pages) signedIn(h handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		o, a, err := p.Operators.CurrentOperator(c.UserContext(), p.Site.SessionToken(c))
+		o, a, err := p.Operators.FindCurrentOperator(c.UserContext(), p.Site.SessionToken(c))
 		if errors.Is(err, connect.ErrBadCredentials) {
 			return p.logInFirst(c)
 		}
@@ -103,7 +103,7 @@ func (p *pages) signedIn(h handler) fiber.Handler {
 func (d Deps) RenderProblem(c *fiber.Ctx, failed problem.ErrorPage) error {
 	unknown := failed.Code == fault.ErrRouteNotFound.Code || failed.Code == fault.ErrMethodNotAllowed.Code
 	if unknown && site.IsDashboardPath(c.Path()) {
-		o, a, err := d.Operators.CurrentOperator(c.UserContext(), d.Site.SessionToken(c))
+		o, a, err := d.Operators.FindCurrentOperator(c.UserContext(), d.Site.SessionToken(c))
 		if err == nil {
 			d.frame(c, caller{Operator: o, Account: a})
 		} // Without a session, or without an answer of the database, the page has no menu.

@@ -37,7 +37,7 @@ func (p *pages) find(c *fiber.Ctx, by caller) (desk.DepositView, error) {
 	if !ok {
 		return desk.DepositView{}, deposit.ErrNotFound
 	}
-	return p.Desk.Deposit(c.UserContext(), by.Account, depositID)
+	return p.Desk.FindDeposit(c.UserContext(), by.Account, depositID)
 }
 
 // renderDeposit renders the page of a deposit. sent is a form with mistakes; problem says why an act was refused,

@@ -12,7 +12,7 @@ import (
 
 func (p *pages) showPartner(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
-	account, err := p.Connections.Account(c.UserContext(), by.Account.ID)
+	account, err := p.Connections.FindAccount(c.UserContext(), by.Account.ID)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (p *pages) partnerForm(c *fiber.Ctx, by caller) error {
 	if ui.PostValue(c, fieldConfirm) == confirmed {
 		return p.unlink(c, by)
 	}
-	account, err := p.Connections.Account(c.UserContext(), by.Account.ID)
+	account, err := p.Connections.FindAccount(c.UserContext(), by.Account.ID)
 	if err != nil {
 		return err
 	}

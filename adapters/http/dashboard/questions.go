@@ -83,7 +83,7 @@ func (p *pages) draft(c *fiber.Ctx, accountID id.ID) (form [16]byte, d formDraft
 		return form, d, depositports.ErrFormDraftGone
 	}
 	form = [16]byte(key)
-	content, err := p.Deposits.FormDraft(c.UserContext(), accountID, p.Site.SessionToken(c), form)
+	content, err := p.Deposits.FindFormDraft(c.UserContext(), accountID, p.Site.SessionToken(c), form)
 	if err != nil {
 		return form, d, err
 	}

@@ -42,7 +42,7 @@ func (p *pages) renderSettings(c *fiber.Ctx, by caller, status int, v settingsVi
 		p.Operators.HasUnverifiedEmail(by.Operator)
 	v.Zone = by.Account.Zone()
 	v.fields(by)
-	sessions, err := p.Operators.Sessions(c.UserContext(), by.Operator.ID, p.Site.SessionToken(c))
+	sessions, err := p.Operators.ListSessions(c.UserContext(), by.Operator.ID, p.Site.SessionToken(c))
 	if err != nil {
 		return err
 	}

@@ -91,12 +91,13 @@ func (p *pages) showMoney(c *fiber.Ctx, by caller) error {
 		return ui.Render(c, http.StatusBadRequest, statementPageOf(v))
 	}
 	cursor := decodeCursor(c.Query(queryCursor))
-	st, err := p.Books.Statement(c.UserContext(), by.Account.ID, at, ports.Page{Limit: statementPage, Cursor: cursor})
+	st, err := p.Books.MonthlyStatement(c.UserContext(), by.Account.ID, at, ports.Page{Limit: statementPage,
+		Cursor: cursor})
 	if err != nil {
 		return err
 	}
 	if st.Present && cursor.IsZero() {
-		unpaid, err := p.Desk.UnpaidDebts(c.UserContext(), by.Account, unpaidShown)
+		unpaid, err := p.Desk.ListUnpaidDebts(c.UserContext(), by.Account, unpaidShown)
 		if err != nil {
 			return err
 		}
@@ -192,7 +193,7 @@ func (p *pages) exportMoney(c *fiber.Ctx, by caller) error {
 	}
 	month := p.Books.MonthOf(at)
 	claims := func(ctx context.Context, page ports.Page) (ports.ListPage[paymentports.DebtMovement], error) {
-		return p.Books.DebtMovements(ctx, by.Account.ID, month, page)
+		return p.Books.ListDebtMovements(ctx, by.Account.ID, month, page)
 	}
 	return p.stream(c, by, "money-"+month.From.Format(monthLayout)+".csv", statementColumns,
 		pageByPage(claims, statementCells))

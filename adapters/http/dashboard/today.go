@@ -21,11 +21,11 @@ import (
 
 func (p *pages) showToday(c *fiber.Ctx, by caller) error {
 	lang := ui.LangOf(c)
-	account, err := p.Connections.Account(c.UserContext(), by.Account.ID)
+	account, err := p.Connections.FindAccount(c.UserContext(), by.Account.ID)
 	if err != nil {
 		return err
 	}
-	t, err := p.Desk.Overview(c.UserContext(), by.Account)
+	t, err := p.Desk.BuildOverview(c.UserContext(), by.Account)
 	if err != nil {
 		return err
 	}

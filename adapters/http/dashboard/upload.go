@@ -284,8 +284,8 @@ func unread(err error) error {
 
 // takesFiles returns an error if the deposit or account does not allow a form's files.
 //
-// Returns connect.ErrEmailUnverified, the errors of Act.Possible, or problem.ErrMalformedRequest for a form that takes no
-// files.
+// Returns connect.ErrEmailUnverified, the errors of Act.Possible, or problem.ErrMalformedRequest for a form that takes
+// no files.
 func (p *pages) takesFiles(by caller, v desk.DepositView, intent string) error {
 	f := actForm{intent: intent}
 	switch {

@@ -13,7 +13,7 @@ import (
 // ListAccounts answers with the accounts linked to the calling partner; without a status filter, those with an
 // active link.
 func (a *api) ListAccounts(ctx context.Context, r ListAccountsRequestObject) (ListAccountsResponseObject, error) {
-	f := accountports.LinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
+	f := accountports.PartnerLinkFilter{Status: connect.LinkActive, ExternalID: value(r.Params.ExternalID)}
 	switch value(r.Params.Status) {
 	case ListAccountsParamsStatusAll:
 		f.Status = ""
@@ -38,7 +38,7 @@ func (a *api) GetAccount(ctx context.Context, r GetAccountRequestObject) (GetAcc
 
 // DeleteAccount ends the calling partner's link to an account, which stays. A second call changes nothing.
 func (a *api) DeleteAccount(ctx context.Context, r DeleteAccountRequestObject) (DeleteAccountResponseObject, error) {
-	if _, err := a.Connections.RevokeByPartner(ctx, requestOf(ctx).caller, parseID(id.Account, r.AccountID)); err != nil {
+	if _, err := a.Connections.EndLinkByPartner(ctx, requestOf(ctx).caller, parseID(id.Account, r.AccountID)); err != nil {
 		return nil, err
 	}
 	return DeleteAccount204Response{}, nil

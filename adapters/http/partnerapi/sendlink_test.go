@@ -57,7 +57,7 @@ func TestSendLink_QueuesOneMail_WhoseLinkWorks(t *testing.T) {
 			require.Contains(t, part, want)
 		}
 	}
-	v, err := c.Checkout.View(t.Context(), secret.Text(linkIn(t, m)))
+	v, err := c.Checkout.CheckoutView(t.Context(), secret.Text(linkIn(t, m)))
 	require.NoError(t, err)
 	require.Equal(t, d, id.Deposit.Of(v.Deposit.ID))
 	require.True(t, v.Open)

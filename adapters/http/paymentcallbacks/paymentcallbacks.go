@@ -14,7 +14,7 @@ import (
 func Mount(app fiber.Router, s *callbacks.Service) {
 	route := s.CallbackRoute()
 	app.Post(route.Path, func(c *fiber.Ctx) error {
-		if err := s.Receive(c.UserContext(), c.Request().Body(), c.Get(route.Header)); err != nil {
+		if err := s.ReceiveCallback(c.UserContext(), c.Request().Body(), c.Get(route.Header)); err != nil {
 			return err
 		}
 		return c.SendStatus(fiber.StatusNoContent)

@@ -286,7 +286,7 @@ func TestDispute_ToldByACallback_IsAskedAuditedShownAndMailed(t *testing.T) {
 	tell()
 	require.Equal(t, 2, w.Count("audit_log", "action = 'payment.dispute'"))
 	require.Len(t, w.ListMails(o.Email), 2)
-	v, err := w.Desk.Deposit(t.Context(), connect.Account{ID: w.account}, p.DepositID)
+	v, err := w.Desk.FindDeposit(t.Context(), connect.Account{ID: w.account}, p.DepositID)
 	require.NoError(t, err)
 	require.Len(t, v.Disputes, 1)
 	require.Equal(t, "lost", v.Disputes[0].Status)

@@ -23,7 +23,7 @@ import (
 // revoked.
 const maxLinkTries = 5
 
-func (r LinkStore) Insert(ctx context.Context, l connect.Link) error {
+func (r PartnerLinkStore) Insert(ctx context.Context, l connect.Link) error {
 	for range maxLinkTries {
 		n, err := queries.InsertLink(ctx, pg.In(ctx), sqlc.InsertLinkParams{
 			ID: l.ID, PartnerID: l.PartnerID, AccountID: l.AccountID, ExternalID: l.ExternalID, LinkedAt: l.LinkedAt,
@@ -40,7 +40,7 @@ func (r LinkStore) Insert(ctx context.Context, l connect.Link) error {
 }
 
 // conflict returns the error that names the active link in conflict with l; nil if it was revoked.
-func (r LinkStore) conflict(ctx context.Context, l connect.Link) error {
+func (r PartnerLinkStore) conflict(ctx context.Context, l connect.Link) error {
 	row, err := queries.ActiveLink(ctx, pg.In(ctx), l.AccountID)
 	if err == nil {
 		current := connect.Link(row)
@@ -66,7 +66,7 @@ func (r LinkStore) conflict(ctx context.Context, l connect.Link) error {
 
 // LockActiveLink returns the active link of an account, or nil. It locks the account first, so that two
 // requests that connect it wait for each other.
-func (r LinkStore) LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+func (r PartnerLinkStore) LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	if err := queries.LockAccount(ctx, pg.In(ctx).QueueingTx(), accountID); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,8 @@ func linkOrNil(l connect.Link, err error) (*connect.Link, error) {
 	return &l, nil
 }
 
-func (r LinkStore) LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+func (r PartnerLinkStore) LockNewestShared(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount,
+	error) {
 	var link ports.LinkedAccount
 	var err error = connect.ErrAccountNotLinked
 	pair := ports.LinkLookupKey{PartnerID: partnerID, AccountID: accountID}
@@ -96,7 +97,7 @@ func (r LinkStore) LockNewestShared(ctx context.Context, partnerID, accountID id
 	return link, err
 }
 
-func (r LinkStore) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy,
+func (r PartnerLinkStore) Revoke(ctx context.Context, partnerID, accountID id.ID, by connect.RevokedBy,
 	at time.Time) (bool, error) {
 	n, err := queries.RevokeLink(ctx, pg.In(ctx),
 		sqlc.RevokeLinkParams{At: at, RevokedBy: string(by), PartnerID: partnerID, AccountID: accountID})
@@ -111,7 +112,7 @@ func toLinked(row sqlc.NewestLinkRow, defaultMax money.Cents) ports.LinkedAccoun
 	}
 }
 
-func (r LinkStore) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.LinkFilter,
+func (r PartnerLinkStore) LinkedAccounts(ctx context.Context, partnerID id.ID, f accountports.PartnerLinkFilter,
 	page ports.Page) (ports.ListPage[ports.LinkedAccount], error) {
 	l := &lists.PageQuery{Table: "account_links", Identity: []string{"id"}, Order: []string{"linked_at", "id"}}
 	l.Where("partner_id = ?", partnerID)
@@ -147,23 +148,24 @@ func (r LinkStore) LinkedAccounts(ctx context.Context, partnerID id.ID, f accoun
 		}, func(a ports.LinkedAccount) ports.Cursor { return ports.Cursor{At: a.LinkedAt, ID: a.ID} })
 }
 
-func (r LinkStore) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
+func (r PartnerLinkStore) LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error) {
 	row, err := queries.NewestLink(ctx, r.DB, partnerID, accountID)
 	return toLinked(row, r.defaultMax), pg.ReplaceErrNoRows(err, connect.ErrAccountNotFound)
 }
 
-func (r LinkStore) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
+func (r PartnerLinkStore) ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error) {
 	row, err := queries.ActiveLink(ctx, r.DB, accountID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-func (r LinkStore) ActiveLinkByExternalID(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link,
+func (r PartnerLinkStore) ActiveLinkByExternalID(ctx context.Context, partnerID id.ID,
+	externalID string) (*connect.Link,
 	error) {
 	row, err := queries.ActiveLinkByExternalID(ctx, r.DB, partnerID, externalID)
 	return linkOrNil(connect.Link(row), err)
 }
 
-func (r LinkStore) LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
+func (r PartnerLinkStore) LastRevokedAt(ctx context.Context, partnerID id.ID, externalID string) (time.Time, error) {
 	if pg.HasTx(ctx) {
 		return queries.LastRevoked(ctx, pg.In(ctx), partnerID, externalID)
 	}

@@ -17,33 +17,34 @@ type Stores struct {
 	Tokens      TokenStore
 	TwoFactors  TwoFactorStore
 	HalfSignIns HalfSignInStore
-	Links       LinkStore
+	Links       PartnerLinkStore
 }
 
 type (
-	OperatorStore   struct{ pg.StoreBase }
-	SessionStore    struct{ pg.StoreBase }
-	TokenStore      struct{ pg.StoreBase }
-	TwoFactorStore  struct{ pg.StoreBase }
-	HalfSignInStore struct{ pg.StoreBase }
-	LinkStore       struct {
+	OperatorStore    struct{ pg.StoreBase }
+	SessionStore     struct{ pg.StoreBase }
+	TokenStore       struct{ pg.StoreBase }
+	TwoFactorStore   struct{ pg.StoreBase }
+	HalfSignInStore  struct{ pg.StoreBase }
+	PartnerLinkStore struct {
 		pg.StoreBase
 		defaultMax money.Cents
 	}
 )
 
 var (
-	_ accountports.OperatorStore   = OperatorStore{}
-	_ accountports.SessionStore    = SessionStore{}
-	_ accountports.MailTokenStore  = TokenStore{}
-	_ accountports.TwoFactorStore  = TwoFactorStore{}
-	_ accountports.HalfSignInStore = HalfSignInStore{}
-	_ accountports.LinkStore       = LinkStore{}
+	_ accountports.OperatorStore    = OperatorStore{}
+	_ accountports.SessionStore     = SessionStore{}
+	_ accountports.MailTokenStore   = TokenStore{}
+	_ accountports.TwoFactorStore   = TwoFactorStore{}
+	_ accountports.HalfSignInStore  = HalfSignInStore{}
+	_ accountports.PartnerLinkStore = PartnerLinkStore{}
 )
 
 // New makes the stores of accounts. defaultMax is the greatest amount of a deposit for accounts that have
 // negotiated none.
 func New(b pg.StoreBase, defaultMax money.Cents) Stores {
-	return Stores{OperatorStore{b}, SessionStore{b}, TokenStore{b}, TwoFactorStore{b}, HalfSignInStore{b}, LinkStore{b,
-		defaultMax}}
+	return Stores{OperatorStore{b}, SessionStore{b}, TokenStore{b}, TwoFactorStore{b}, HalfSignInStore{b},
+		PartnerLinkStore{b,
+			defaultMax}}
 }

@@ -72,10 +72,10 @@ func (b *fixture) applyTogetherIn(contexts []context.Context, changes ...ports.G
 	errs, busy, release := make([]error, len(changes)), make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		_ = b.Apply(b.t.Context(), ports.GroupCommitChange{Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
+		_ = b.Apply(b.t.Context(), ports.GroupCommitChange{Decide: func(ports.FoundRows) (ports.RowsToWrite, error) {
 			close(busy)
 			<-release
-			return ports.ChangeWrites{}, nil
+			return ports.RowsToWrite{}, nil
 		}})
 	})
 	<-busy
@@ -120,38 +120,38 @@ func (b *fixture) deposits(n int) (ids []id.ID) {
 
 // insert is the change that inserts a deposit.
 func insert(d *deposit.Deposit) ports.GroupCommitChange {
-	needs := ports.ChangeReads{Link: ports.LinkLookupKey{PartnerID: d.PartnerID, AccountID: d.AccountID}}
+	needs := ports.RowsToRead{Link: ports.LinkLookupKey{PartnerID: d.PartnerID, AccountID: d.AccountID}}
 	if !d.ClientID.IsZero() {
 		needs.Client = ports.ClientLookupKey{AccountID: d.AccountID, ClientID: d.ClientID}
 	}
-	return ports.GroupCommitChange{Needs: needs, Decide: func(ports.FoundRows) (ports.ChangeWrites, error) {
-		return ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
+	return ports.GroupCommitChange{Needs: needs, Decide: func(ports.FoundRows) (ports.RowsToWrite, error) {
+		return ports.RowsToWrite{Insert: &ports.NewDeposit{Deposit: d, CheckoutToken: secret.Text(d.ID.Encode())}}, nil
 	}}
 }
 
 // cancel is the change that cancels a deposit and writes an event.
 func cancel(depositID id.ID) ports.GroupCommitChange {
-	return ports.GroupCommitChange{Needs: ports.ChangeReads{Deposit: depositID},
-		Decide: func(found ports.FoundRows) (ports.ChangeWrites,
+	return ports.GroupCommitChange{Needs: ports.RowsToRead{Deposit: depositID},
+		Decide: func(found ports.FoundRows) (ports.RowsToWrite,
 			error) {
 			d := found.Deposit
 			if d == nil {
-				return ports.ChangeWrites{}, deposit.ErrNotFound
+				return ports.RowsToWrite{}, deposit.ErrNotFound
 			}
 			step, err := d.ApplyTrigger(deposit.TriggerCancelledByPartner, deposit.DefaultTimerDurations(), at0)
 			if err != nil {
-				return ports.ChangeWrites{}, err
+				return ports.RowsToWrite{}, err
 			}
 			step.Actor = actor.Actor{Kind: actor.KindPartner}
 			event := storetest.NewDepositCancelledEvent(d.PartnerID, d.ID)
-			return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: d, Transition: step}, Event: &event}, nil
+			return ports.RowsToWrite{Transition: &ports.DepositTransition{Deposit: d, Transition: step}, Event: &event}, nil
 		}}
 }
 
 // after runs then on the writes that a change has decided.
-func after(change ports.GroupCommitChange, then func(*ports.ChangeWrites) error) ports.GroupCommitChange {
+func after(change ports.GroupCommitChange, then func(*ports.RowsToWrite) error) ports.GroupCommitChange {
 	decide := change.Decide
-	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
+	change.Decide = func(found ports.FoundRows) (ports.RowsToWrite, error) {
 		writes, err := decide(found)
 		if err == nil {
 			err = then(&writes)
@@ -195,10 +195,10 @@ func TestApply_OneFails_TheOthersDoNot(t *testing.T) {
 	ids := b.deposits(5)
 	errs := b.applyTogether(
 		cancel(ids[0]),
-		after(cancel(ids[1]), func(*ports.ChangeWrites) error { return errStop }),
-		after(cancel(ids[2]), func(*ports.ChangeWrites) error { panic("boom") }),
+		after(cancel(ids[1]), func(*ports.RowsToWrite) error { return errStop }),
+		after(cancel(ids[2]), func(*ports.RowsToWrite) error { panic("boom") }),
 		cancel(portstest.NewID()),
-		after(cancel(ids[3]), func(w *ports.ChangeWrites) error { // the database refuses this event, and with it the group
+		after(cancel(ids[3]), func(w *ports.RowsToWrite) error { // the database refuses this event, and with it the group
 			w.Event.ID = id.ID{}
 			return nil
 		}),
@@ -241,7 +241,7 @@ func TestApply_ADepositThatCannotBeRead_FailsAlone(t *testing.T) {
 func TestApply_RefusedAfterItsDepositIsIn_TakesItBackAlone(t *testing.T) {
 	b := setup(t)
 	good, bad := b.draft(), b.draft()
-	errs := b.applyTogether(insert(good), after(insert(bad), func(w *ports.ChangeWrites) error {
+	errs := b.applyTogether(insert(good), after(insert(bad), func(w *ports.RowsToWrite) error {
 		event := storetest.NewDepositCancelledEvent(bad.PartnerID, bad.ID)
 		event.ID = id.ID{}
 		w.Event = &event
@@ -293,7 +293,7 @@ func TestApply_TheSameDepositTwice_OneMovesIt(t *testing.T) {
 func TestApply_AMoveThatCameLate_IsStale(t *testing.T) {
 	b := setup(t)
 	ids := b.deposits(2)
-	errs := b.applyTogether(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.ChangeWrites) error {
+	errs := b.applyTogether(cancel(ids[0]), after(cancel(ids[1]), func(w *ports.RowsToWrite) error {
 		w.Transition.Transition.Version++ // as if another transaction had moved the deposit meanwhile
 		return nil
 	}))
@@ -326,7 +326,7 @@ func TestApply_ContextEnded_WritesNothing(t *testing.T) {
 	b := setup(t)
 	depositID := b.deposits(1)[0]
 	ctx, leave := context.WithCancel(t.Context())
-	err := b.Apply(ctx, after(cancel(depositID), func(*ports.ChangeWrites) error {
+	err := b.Apply(ctx, after(cancel(depositID), func(*ports.RowsToWrite) error {
 		leave()
 		return nil
 	}))
@@ -340,30 +340,30 @@ func TestApply_LinksAndClients_AreFoundByEveryChangeThatNeedsThem(t *testing.T) 
 	client := insertClient(t, b)
 	link := ports.LinkLookupKey{PartnerID: b.origin.PartnerID, AccountID: b.origin.AccountID}
 	for name, c := range map[string]struct {
-		needs        ports.ChangeReads
+		needs        ports.RowsToRead
 		link, client bool
 	}{
 		"both": {
-			ports.ChangeReads{Link: link, Client: ports.ClientLookupKey{AccountID: b.origin.AccountID, ClientID: client}},
+			ports.RowsToRead{Link: link, Client: ports.ClientLookupKey{AccountID: b.origin.AccountID, ClientID: client}},
 			true, true},
 		"client of another account": {
-			ports.ChangeReads{Link: link, Client: ports.ClientLookupKey{AccountID: portstest.NewID(), ClientID: client}}, true,
+			ports.RowsToRead{Link: link, Client: ports.ClientLookupKey{AccountID: portstest.NewID(), ClientID: client}}, true,
 			false},
 		"no such client": {
-			ports.ChangeReads{Client: ports.ClientLookupKey{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false,
+			ports.RowsToRead{Client: ports.ClientLookupKey{AccountID: b.origin.AccountID, ClientID: portstest.NewID()}}, false,
 			false},
 		"link of another partner": {
-			ports.ChangeReads{Link: ports.LinkLookupKey{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false,
+			ports.RowsToRead{Link: ports.LinkLookupKey{PartnerID: portstest.NewID(), AccountID: b.origin.AccountID}}, false,
 			false},
-		"nothing needed, nothing read": {ports.ChangeReads{}, false, false},
+		"nothing needed, nothing read": {ports.RowsToRead{}, false, false},
 	} {
 		var mu sync.Mutex
 		var seen []ports.FoundRows
-		change := ports.GroupCommitChange{Needs: c.needs, Decide: func(found ports.FoundRows) (ports.ChangeWrites, error) {
+		change := ports.GroupCommitChange{Needs: c.needs, Decide: func(found ports.FoundRows) (ports.RowsToWrite, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, found)
-			return ports.ChangeWrites{}, nil
+			return ports.RowsToWrite{}, nil
 		}}
 		require.Equal(t, []error{nil, nil}, b.applyTogether(change, change), name)
 		require.Len(t, seen, 2, name)

@@ -12,7 +12,7 @@ type pending struct {
 	ctx context.Context
 
 	found  ports.FoundRows
-	writes ports.ChangeWrites
+	writes ports.RowsToWrite
 	err    error
 
 	state state

@@ -29,9 +29,9 @@ import (
 func keyed(key ports.IdempotencyKey, change ports.GroupCommitChange) ports.GroupCommitChange {
 	decide := change.Decide
 	change.Needs.Key, change.Needs.Now = &key, at0
-	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
+	change.Decide = func(found ports.FoundRows) (ports.RowsToWrite, error) {
 		if found.Stored != nil {
-			return ports.ChangeWrites{}, nil
+			return ports.RowsToWrite{}, nil
 		}
 		writes, err := decide(found)
 		writes.Response = &ports.StoredResponse{Fingerprint: key.Fingerprint, Code: 200, Body: []byte("{}"), CreatedAt: at0}
@@ -62,12 +62,12 @@ func TestApply_ManyRepeatsOfAnAnsweredRequest_AllFindTheResponse(t *testing.T) {
 	depositID, key := b.deposits(1)[0], b.aKey()
 	require.NoError(t, b.Apply(t.Context(), keyed(key, cancel(depositID))))
 	var found atomic.Int64
-	repeat := ports.GroupCommitChange{Needs: ports.ChangeReads{Key: &key, Now: at0, Deposit: depositID},
-		Decide: func(f ports.FoundRows) (ports.ChangeWrites, error) {
+	repeat := ports.GroupCommitChange{Needs: ports.RowsToRead{Key: &key, Now: at0, Deposit: depositID},
+		Decide: func(f ports.FoundRows) (ports.RowsToWrite, error) {
 			if f.Stored != nil && string(f.Stored.Body) == "{}" {
 				found.Add(1)
 			}
-			return ports.ChangeWrites{}, nil
+			return ports.RowsToWrite{}, nil
 		}}
 	repeats := []ports.GroupCommitChange{repeat, repeat, repeat}
 	require.NoError(t, errors.Join(b.applyTogether(repeats...)...))
@@ -88,7 +88,7 @@ func TestApply_AResponseWasStoredPastTheLock_TheEffectIsUndoneAndTheResponseFoun
 	second := keyed(key, cancel(ids[0]))
 	decide := second.Decide
 	var found []*ports.StoredResponse
-	second.Decide = func(f ports.FoundRows) (ports.ChangeWrites, error) {
+	second.Decide = func(f ports.FoundRows) (ports.RowsToWrite, error) {
 		if found = append(found, f.Stored); len(found) == 1 {
 			storetest.RunInTransaction(t, b.store,
 				func(ctx context.Context, r *postgres.Store) error {

@@ -130,12 +130,12 @@ func (r RefundStore) RefundsToCheck(ctx context.Context, at time.Time, limit int
 	return pg.ConvertEach(rows, toRefund), err
 }
 
-func (r TenantNoticeStore) Add(ctx context.Context, n paymentports.TenantNotice) error {
+func (r TenantNoticeStore) Add(ctx context.Context, n paymentports.TenantMailNotice) error {
 	return queries.InsertTenantNotice(ctx, pg.In(ctx).QueueingTx(), sqlc.InsertTenantNoticeParams(n))
 }
 
 // Take deletes a notice to a tenant and reports whether it was there, so that its mail is sent once.
-func (r TenantNoticeStore) Take(ctx context.Context, n paymentports.TenantNotice) (ok bool, err error) {
+func (r TenantNoticeStore) Take(ctx context.Context, n paymentports.TenantMailNotice) (ok bool, err error) {
 	_, err = queries.TakeTenantNotice(ctx, pg.In(ctx), n.SubjectID, n.Kind)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -143,9 +143,9 @@ func (r TenantNoticeStore) Take(ctx context.Context, n paymentports.TenantNotice
 	return err == nil, err
 }
 
-func (r TenantNoticeStore) TenantNoticesDue(ctx context.Context, limit int) ([]paymentports.TenantNotice, error) {
+func (r TenantNoticeStore) TenantNoticesDue(ctx context.Context, limit int) ([]paymentports.TenantMailNotice, error) {
 	rows, err := queries.TenantNoticesDue(ctx, r.DB, limit)
-	return pg.ConvertEach(rows, func(row sqlc.TenantNotice) paymentports.TenantNotice {
-		return paymentports.TenantNotice(row)
+	return pg.ConvertEach(rows, func(row sqlc.TenantNotice) paymentports.TenantMailNotice {
+		return paymentports.TenantMailNotice(row)
 	}), err
 }

@@ -28,8 +28,8 @@ func (v AccountView) DepositCeiling() money.Cents {
 	return cmp.Or(v.Account.MaxAmountCents, deposit.DefaultMaxAmount)
 }
 
-// Account returns an account with its operator and link, or connect.ErrAccountNotFound.
-func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, error) {
+// FindAccount returns an account with its operator and link, or connect.ErrAccountNotFound.
+func (s *Service) FindAccount(ctx context.Context, accountID id.ID) (AccountView, error) {
 	a, o, err := s.deps.Operators.AccountByID(ctx, accountID)
 	if err != nil {
 		return AccountView{}, err
@@ -42,7 +42,7 @@ func (s *Service) Account(ctx context.Context, accountID id.ID) (AccountView, er
 	return v, err
 }
 
-func (s *Service) Accounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error) {
+func (s *Service) ListAccounts(ctx context.Context, page ports.Page) (ports.ListPage[connect.Account], error) {
 	return s.deps.Operators.Accounts(ctx, page)
 }
 

@@ -25,7 +25,7 @@ func TestRevokes_AtOnce_SendOneMail(t *testing.T) {
 	p := b.kit.CreatePartner("demo")
 	a := b.linked(t, "demo", "x", "a@b.example")
 	atOnce(t, func(int) (connections.ConnectResult, error) {
-		_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
+		_, err := b.EndLinkByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
 		return connections.ConnectResult{}, err
 	})
 	require.Equal(t, 2, b.kit.Count("mails", ""), "of the link and of its end")
@@ -66,7 +66,7 @@ func TestConnect_WithAURLFromBeforeARevocationMeanwhile_IsExpired(t *testing.T) 
 	raced := b.kit.BuildServices(func(parts *servicetest.Deps) {
 		parts.UnitOfWork = meanwhile{parts.UnitOfWork, func() {
 			clock.Set(now.Add(time.Minute))
-			_, err := b.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
+			_, err := b.EndLinkByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
 			require.NoError(t, err)
 		}}
 	}).Connections
@@ -84,7 +84,7 @@ func TestConnect_ThatFailsAtItsEnd_LeavesNothing(t *testing.T) {
 	broken := b.kit.BuildServices(func(p *servicetest.Deps) { p.UnitOfWork = failingTx{p.UnitOfWork} }).Connections
 	_, err := broken.SignUp(t.Context(), request("demo", "y"), form("c@d.example"), connections.Browser{})
 	require.ErrorIs(t, err, errBroken)
-	_, err = broken.RevokeByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
+	_, err = broken.EndLinkByPartner(t.Context(), partner.Caller{Partner: p}, a.SignedIn.Account.ID)
 	require.ErrorIs(t, err, errBroken)
 	for table, want := range map[string]int{"operators": 1, "accounts": 1, "sessions": 1, "account_links": 1, "outbox": 1,
 		"mails": 1} {

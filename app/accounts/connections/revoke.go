@@ -29,10 +29,10 @@ func (s *Service) UnlinkByOperator(ctx context.Context, o connect.Operator, a co
 	})
 }
 
-// RevokeByPartner ends the partner's link to an account. changed is false when it had been revoked before.
+// EndLinkByPartner ends the partner's link to an account. changed is false when it had been revoked before.
 //
 // Returns connect.ErrAccountNotFound for an account that was never linked to the partner.
-func (s *Service) RevokeByPartner(ctx context.Context, by partner.Caller, accountID id.ID) (changed bool, err error) {
+func (s *Service) EndLinkByPartner(ctx context.Context, by partner.Caller, accountID id.ID) (changed bool, err error) {
 	if _, err := s.deps.Links.LinkedAccount(ctx, by.Partner.ID, accountID); err != nil {
 		return false, err
 	}

@@ -15,7 +15,7 @@ type Deps struct {
 	SignIn      signin.Parts
 	Partners    partnerports.PartnerStore
 	Operators   accountports.OperatorStore
-	Links       accountports.LinkStore
+	Links       accountports.PartnerLinkStore
 	Signing     ports.SigningSecretReader
 	Outbox      ports.Outbox
 	Mails       ports.MailQueue

@@ -59,7 +59,7 @@ func TestSignUp_BeginsASession_WhoseTokenIsNotStored(t *testing.T) {
 	s, _, _, kit := setup(t)
 	in, err := s.SignUp(t.Context(), form("A@b.example"), operators.Browser{})
 	require.NoError(t, err)
-	o, a, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
+	o, a, err := s.FindCurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err)
 	require.Equal(t, in.Operator.ID, o.ID)
 	require.Equal(t, "Chalets", a.CompanyName)

@@ -103,9 +103,9 @@ func (s *Service) LogOut(ctx context.Context, token string) error {
 	})
 }
 
-// CurrentOperator returns the operator and account of a session, or connect.ErrBadCredentials for an unknown or
+// FindCurrentOperator returns the operator and account of a session, or connect.ErrBadCredentials for an unknown or
 // ended one.
-func (s *Service) CurrentOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
+func (s *Service) FindCurrentOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
 	hash, ok := signin.TokenHash(token)
 	if !ok {
 		return connect.Operator{}, connect.Account{}, connect.ErrBadCredentials

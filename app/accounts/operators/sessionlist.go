@@ -27,9 +27,9 @@ type Session struct {
 	This bool
 }
 
-// Sessions lists an operator's active sessions, the last used first, 50 at most; token is that of the present
+// ListSessions lists an operator's active sessions, the last used first, 50 at most; token is that of the present
 // browser.
-func (s *Service) Sessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
+func (s *Service) ListSessions(ctx context.Context, operatorID id.ID, token string) ([]Session, error) {
 	all, err := s.deps.Sessions.Sessions(ctx, operatorID, s.deps.Clock.Now(), s.deps.SessionIdle, maxSessions)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func subjects(kit *servicetest.Kit, to string) (all []string) {
 func ended(t *testing.T, s *operators.Service, tokens ...operators.SignInResult) {
 	t.Helper()
 	for _, in := range tokens {
-		_, _, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
+		_, _, err := s.FindCurrentOperator(t.Context(), in.Token.Reveal())
 		require.ErrorIs(t, err, connect.ErrBadCredentials)
 	}
 }
@@ -43,7 +43,7 @@ func TestChangeEmail_InAStrangersBrowser_LogsNobodyIn(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, in.Token.Reveal())
 	ended(t, s, here)
-	o, _, err := s.CurrentOperator(t.Context(), stranger.Token.Reveal())
+	o, _, err := s.FindCurrentOperator(t.Context(), stranger.Token.Reveal())
 	require.NoError(t, err)
 	require.Equal(t, "c@d.example", o.Email)
 }
@@ -92,7 +92,7 @@ func TestChangeEmail_WithoutAMailServer_TakesEffectUnverified(t *testing.T) {
 	in, err := s.ChangeEmail(t.Context(), here.Operator, "new@b.example", "correct horse", "",
 		operators.Browser{Session: here.Token.Reveal()})
 	require.NoError(t, err)
-	o, _, err := s.CurrentOperator(t.Context(), in.Token.Reveal())
+	o, _, err := s.FindCurrentOperator(t.Context(), in.Token.Reveal())
 	require.NoError(t, err)
 	require.Equal(t, "new@b.example", o.Email)
 	require.False(t, o.EmailVerified())

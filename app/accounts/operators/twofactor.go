@@ -19,8 +19,9 @@ func (s *Service) TwoFactorState(ctx context.Context, operatorID id.ID) (twofact
 	return s.deps.TwoFactors.StateOf(ctx, operatorID)
 }
 
-// HalfSignedInOperator returns the operator and account of a half sign-in, or twofactor.ErrSignInExpired.
-func (s *Service) HalfSignedInOperator(ctx context.Context, token string) (connect.Operator, connect.Account, error) {
+// FindHalfSignedInOperator returns the operator and account of a half sign-in, or twofactor.ErrSignInExpired.
+func (s *Service) FindHalfSignedInOperator(ctx context.Context, token string) (connect.Operator, connect.Account,
+	error) {
 	return s.codes.HalfSignedInOperator(ctx, token, s.deps.Clock.Now())
 }
 

@@ -63,7 +63,7 @@ func (s *Service) FindVerificationToken(ctx context.Context, token string,
 
 // signedInAs returns the operator and account of the browser's session; zero without one.
 func (s *Service) signedInAs(ctx context.Context, from Browser) (connect.Operator, connect.Account, error) {
-	o, a, err := s.CurrentOperator(ctx, from.Session)
+	o, a, err := s.FindCurrentOperator(ctx, from.Session)
 	if errors.Is(err, connect.ErrBadCredentials) {
 		return connect.Operator{}, connect.Account{}, nil
 	}

@@ -31,7 +31,7 @@ func requireUnavailable(t *testing.T, err error) {
 func TestView_ShowsWhatTheTenantNeeds_AndChangesNothing(t *testing.T) {
 	b := checkouttest.NewSteps(t)
 	d, token := b.CreateDeposit(t, checkouttest.WithClient("grace@example.com", "Grace", "Hopper"))
-	v, err := b.Checkout.View(b.Ctx(), token)
+	v, err := b.Checkout.CheckoutView(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Equal(t, checkouttest.CompanyName, v.CompanyName)
 	require.Equal(t, deposit.Fee(50_000), v.Fee)
@@ -40,7 +40,7 @@ func TestView_ShowsWhatTheTenantNeeds_AndChangesNothing(t *testing.T) {
 	require.False(t, v.PaymentInFlight)
 	require.Zero(t, b.LoadDeposit(t, d.ID).CheckoutStartedAt)
 
-	_, err = b.Checkout.View(b.Ctx(), "nothing")
+	_, err = b.Checkout.CheckoutView(b.Ctx(), "nothing")
 	require.ErrorIs(t, err, deposit.ErrNotFound)
 }
 
@@ -314,7 +314,7 @@ func records(b checkouttest.Steps, depositID id.ID) []agreement.Record {
 func TestSubmit_Agreed_KeepsTheEvidenceWithThePayment(t *testing.T) {
 	b := checkouttest.NewSteps(t)
 	d, token := b.CreateDeposit(t)
-	v, err := b.Checkout.View(b.Ctx(), token)
+	v, err := b.Checkout.CheckoutView(b.Ctx(), token)
 	require.NoError(t, err)
 	b.SubmitCheckoutForm(token, grace)
 	kept := records(b, d.ID)
@@ -346,7 +346,7 @@ func TestCheckout_StayThatIsOver_AsksForNothing(t *testing.T) {
 	d, token := b.CreateDeposit(t, func(d *deposit.Deposit) {
 		d.ContractEndAt, d.ContractStartAt = b.Clock.Now(), b.Clock.Now().Add(-time.Hour)
 	})
-	v, err := b.Checkout.View(b.Ctx(), token)
+	v, err := b.Checkout.CheckoutView(b.Ctx(), token)
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true}, []bool{v.Open, v.StayOver})
 	require.Empty(t, b.SubmitCheckoutForm(token, grace).PageURL)

@@ -61,7 +61,7 @@ type FeePayments interface {
 
 // DebtPayments takes captured amounts from tenants whose card was refused.
 type DebtPayments interface {
-	Debt(ctx context.Context, depositID id.ID) (*deposit.Debt, error)
+	FindDebt(ctx context.Context, depositID id.ID) (*deposit.Debt, error)
 	// OpenDebtPage returns the URL of the provider's page for the debt.
 	//
 	// Returns deposit.ErrCollectionNotPayable unless the debt waits for the tenant, or service_unavailable.

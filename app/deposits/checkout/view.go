@@ -53,8 +53,8 @@ type NextPage struct {
 	View    View
 }
 
-// View returns the checkout of a token, or deposit.ErrNotFound.
-func (s *Service) View(ctx context.Context, token secret.Text) (View, error) {
+// CheckoutView returns the checkout of a token, or deposit.ErrNotFound.
+func (s *Service) CheckoutView(ctx context.Context, token secret.Text) (View, error) {
 	return s.view(ctx, token, s.deps.Clock.Now())
 }
 
@@ -87,7 +87,7 @@ func (s *Service) view(ctx context.Context, token secret.Text, now time.Time) (V
 		v.PaidAt = v.PaidAt.In(account.Zone())
 	}
 	if d.Status == deposit.Captured {
-		debt, err := s.deps.Debts.Debt(ctx, d.ID)
+		debt, err := s.deps.Debts.FindDebt(ctx, d.ID)
 		if err != nil {
 			return View{}, err
 		}
@@ -126,7 +126,7 @@ func (s *Service) viewOf(d *deposit.Deposit, of connect.Account, now time.Time) 
 func (s *Service) terms(d *deposit.Deposit, of connect.Account, now time.Time) agreement.Terms {
 	t := agreement.Terms{
 		Company: of.CompanyName, Amount: d.Amount, Fee: deposit.Fee(d.Amount),
-		Until: s.deps.Timers.CoverEnd(d.ContractEndAt, now).In(of.Zone()), Imprint: s.deps.Imprint,
+		Until: s.deps.Timers.CoverEndTime(d.ContractEndAt, now).In(of.Zone()), Imprint: s.deps.Imprint,
 	}
 	if longest := s.deps.Timers.CoverMax; t.Until.Equal(now.Add(longest)) {
 		t.Days = int(longest / (24 * time.Hour))

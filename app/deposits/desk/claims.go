@@ -14,8 +14,8 @@ type UnpaidDebts struct {
 	First []DepositRow // The newest of the account's unpaid debts.
 }
 
-// UnpaidDebts counts an account's unpaid debts and returns the newest, up to limit.
-func (s *Service) UnpaidDebts(ctx context.Context, of connect.Account, limit int) (UnpaidDebts, error) {
+// ListUnpaidDebts counts an account's unpaid debts and returns the newest, up to limit.
+func (s *Service) ListUnpaidDebts(ctx context.Context, of connect.Account, limit int) (UnpaidDebts, error) {
 	accountID, now := of.ID, s.deps.Clock.Now()
 	counts, err := s.countWork(ctx, accountID, now, week(now))
 	charged, refused := counts[depositports.OverviewCollecting], counts[depositports.OverviewCardRefused]

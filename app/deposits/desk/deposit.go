@@ -97,8 +97,8 @@ func mapped[T any](list []T, change func(*T)) []T {
 	return out
 }
 
-// Deposit returns the view of an account's deposit, or deposit_not_found.
-func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.ID) (DepositView, error) {
+// FindDeposit returns the view of an account's deposit, or deposit_not_found.
+func (s *Service) FindDeposit(ctx context.Context, of connect.Account, depositID id.ID) (DepositView, error) {
 	d, err := s.deps.Deposits.Deposit(ctx, depositID)
 	if err != nil {
 		return DepositView{}, err
@@ -110,7 +110,7 @@ func (s *Service) Deposit(ctx context.Context, of connect.Account, depositID id.
 	v := DepositView{Deposit: d, Now: now, CoverEnd: d.ExpiresAt, CoversContract: d.CoversContract(s.deps.Timers, now),
 		Sendable: d.CheckLinkSendable(now) == nil}
 	if v.CoverEnd.IsZero() {
-		v.CoverEnd = s.deps.Timers.CoverEnd(d.ContractEndAt, now)
+		v.CoverEnd = s.deps.Timers.CoverEndTime(d.ContractEndAt, now)
 	}
 	var steps []deposit.CollectionTransition
 	if v.Debt, steps, err = s.debt(ctx, d); err != nil {

@@ -53,8 +53,8 @@ func (s *Service) LatestCoverEnd(startsAt time.Time) time.Time {
 	return startsAt.Add(s.deps.Timers.CoverMax)
 }
 
-// StayEnded reports whether a draft's stay has ended, so that no deposit can be made.
-func (s *Service) StayEnded(d deposit.Draft) bool { return d.RentalEnded(s.deps.Clock.Now()) }
+// HasStayEnded reports whether a draft's stay has ended, so that no deposit can be made.
+func (s *Service) HasStayEnded(d deposit.Draft) bool { return d.RentalEnded(s.deps.Clock.Now()) }
 
 // DepositRow is a deposit in a list; Debt is nil for a deposit without one.
 type DepositRow struct {
@@ -171,8 +171,8 @@ func week(now time.Time) ports.TimeSpan {
 	return ports.TimeSpan{From: now.Add(-begunWithin), To: now.Add(deposit.CoverEndingSoonPeriod)}
 }
 
-// Overview returns an account's open work for the first page.
-func (s *Service) Overview(ctx context.Context, of connect.Account) (Overview, error) {
+// BuildOverview returns an account's open work for the first page.
+func (s *Service) BuildOverview(ctx context.Context, of connect.Account) (Overview, error) {
 	accountID, now := of.ID, s.deps.Clock.Now().In(of.Zone())
 	t := Overview{Now: now, Week: week(now)}
 	var err error

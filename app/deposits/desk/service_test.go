@@ -90,7 +90,7 @@ func TestToday_CountsEachMonthThatIsOverOnce_AndThePresentOnceAMinute(t *testing
 	service, timezone := desk.New(desk.Deps{Desk: s, Clock: at}), "UTC"
 	year := func(account byte) []desk.MonthlyDepositCount {
 		s.asked = nil
-		today, err := service.Overview(t.Context(), connect.Account{ID: id.ID{account}, Timezone: timezone})
+		today, err := service.BuildOverview(t.Context(), connect.Account{ID: id.ID{account}, Timezone: timezone})
 		require.NoError(t, err)
 		require.Len(t, today.Year, 12)
 		return today.Year
@@ -166,7 +166,8 @@ func TestToday_ReadsTheListsOfWorkThatThereIs(t *testing.T) {
 	t.Parallel()
 	s := &store{work: map[depositports.OverviewGroup]int{depositports.OverviewCoverEnding: 2,
 		depositports.OverviewActive: 9}}
-	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).Overview(t.Context(), connect.Account{ID: id.ID{1}})
+	_, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).BuildOverview(t.Context(),
+		connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
 	require.Equal(t, []depositports.OverviewGroup{depositports.OverviewCoverEnding}, s.lists)
 	require.Empty(t, s.bulk)
@@ -183,7 +184,7 @@ func TestToday_CountsADepositInOneGroup(t *testing.T) {
 			depositports.OverviewPaymentRefused: 2},
 	}
 	today, err := desk.New(desk.Deps{Desk: s, Clock: &clock{time.Now()}}).
-		Overview(t.Context(), connect.Account{ID: id.ID{1}})
+		BuildOverview(t.Context(), connect.Account{ID: id.ID{1}})
 	require.NoError(t, err)
 	require.Equal(t, 6, today.CountOfGroup(depositports.OverviewStayBeginning).Count)
 	require.Equal(t, 5, today.CountOfGroup(depositports.OverviewAwaitingTenant).Count)
@@ -211,7 +212,7 @@ func TestToday_OfAnAccountThatNeverHadADeposit_IsEmpty(t *testing.T) {
 			work: map[depositports.OverviewGroup]int{depositports.OverviewActive: 1}}, false},
 	} {
 		today, err := desk.New(desk.Deps{Desk: &c.store, Clock: &clock{time.Now()}}).
-			Overview(t.Context(), connect.Account{ID: id.ID{1}})
+			BuildOverview(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err, name)
 		require.Equal(t, c.empty, today.Empty, name)
 	}
@@ -226,7 +227,7 @@ func TestToday_CountsLittleWorkAtEachView_AndMuchWorkOnceAMinute(t *testing.T) {
 	service := desk.New(desk.Deps{Desk: s, Clock: at})
 	counts := func() map[depositports.OverviewGroup]depositports.DepositGroupCount {
 		s.most = nil
-		today, err := service.Overview(t.Context(), connect.Account{ID: id.ID{1}})
+		today, err := service.BuildOverview(t.Context(), connect.Account{ID: id.ID{1}})
 		require.NoError(t, err)
 		return today.Counts
 	}

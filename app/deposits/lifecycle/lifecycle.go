@@ -20,7 +20,7 @@ import (
 // Journal records transitions of deposits in the transaction of the change.
 type Journal struct {
 	Deposits depositports.DepositStore
-	Links    accountports.LinkStore
+	Links    accountports.PartnerLinkStore
 	Outbox   ports.Outbox
 }
 
@@ -50,13 +50,13 @@ func (j Journal) RecordTransition(ctx context.Context, d *deposit.Deposit, t dep
 // BuildTransitionWrites returns the rows of a transition: deposit, history and, for a deposit with a partner,
 // event.
 func BuildTransitionWrites(d *deposit.Deposit, t deposit.Transition, by TransitionAuthor,
-	eventID id.ID) ports.ChangeWrites {
+	eventID id.ID) ports.RowsToWrite {
 	t.Actor, t.Detail = by.Actor, by.Detail
 	if d.PartnerID.IsZero() {
-		return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: d, Transition: t}}
+		return ports.RowsToWrite{Transition: &ports.DepositTransition{Deposit: d, Transition: t}}
 	}
 	t.EventID = eventID
-	return ports.ChangeWrites{Transition: &ports.DepositTransition{Deposit: d, Transition: t}, Event: &ports.Event{
+	return ports.RowsToWrite{Transition: &ports.DepositTransition{Deposit: d, Transition: t}, Event: &ports.Event{
 		ID: eventID, PartnerID: d.PartnerID, Name: webhook.EventName(t.To.EventName()), DepositID: d.ID,
 		Data: d.EventData(t), CreatedAt: t.At,
 	}}
@@ -64,7 +64,7 @@ func BuildTransitionWrites(d *deposit.Deposit, t deposit.Transition, by Transiti
 
 // WriteTransitionRows stores the rows of a transition. For an operator's deposit the partner receives events only
 // while its link is active (api.md §2).
-func (j Journal) WriteTransitionRows(ctx context.Context, writes ports.ChangeWrites) error {
+func (j Journal) WriteTransitionRows(ctx context.Context, writes ports.RowsToWrite) error {
 	if d := writes.Transition.Deposit; writes.Event != nil && !d.ByPartnerAPI {
 		link, err := j.Links.LockNewestShared(ctx, d.PartnerID, d.AccountID)
 		hears, err := hearsOf(link.Link, err)

@@ -71,7 +71,7 @@ type hooked struct {
 
 func (h hooked) Apply(ctx context.Context, change ports.GroupCommitChange) error {
 	decide := change.Decide
-	change.Decide = func(found ports.FoundRows) (ports.ChangeWrites, error) {
+	change.Decide = func(found ports.FoundRows) (ports.RowsToWrite, error) {
 		if hook := h.f.deciding; hook != nil {
 			h.f.deciding = nil
 			hook()

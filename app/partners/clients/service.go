@@ -16,7 +16,7 @@ type Deps struct {
 	Addresses  partnerports.ErasedClientAddressStore
 	Deposits   depositports.DepositStore
 	Texts      depositports.TextEraser
-	Links      accountports.LinkStore
+	Links      accountports.PartnerLinkStore
 	Audit      ports.AuditLog
 	Files      depositports.FileStore
 	Contents   depositports.FileContentStore

@@ -264,7 +264,7 @@ func (w *world) statement(account id.ID, month time.Time) (paymentports.AccountT
 	page := ports.Page{Limit: 3}
 	var all []paymentports.DebtMovement
 	for {
-		st, err := w.books.Statement(w.Ctx(), account, month, page)
+		st, err := w.books.MonthlyStatement(w.Ctx(), account, month, page)
 		require.NoError(w.T, err)
 		all = append(all, st.Debts.Items...)
 		if page.Cursor = st.Debts.Next; page.Cursor.IsZero() {
@@ -349,7 +349,7 @@ func TestStatement_ThePresentMonth_IsThatOfUTC(t *testing.T) {
 	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	w.Clock.Set(midnight.Add(-time.Microsecond))
 	for _, want := range []time.Time{midnight.AddDate(0, -1, 0), midnight} {
-		st, err := w.books.Statement(w.Ctx(), w.AccountID, time.Time{}, ports.Page{Limit: 3})
+		st, err := w.books.MonthlyStatement(w.Ctx(), w.AccountID, time.Time{}, ports.Page{Limit: 3})
 		require.NoError(t, err)
 		require.True(t, st.Present)
 		require.Equal(t, ports.TimeSpan{From: want, To: want.AddDate(0, 1, 0)}, st.Month)
@@ -357,7 +357,7 @@ func TestStatement_ThePresentMonth_IsThatOfUTC(t *testing.T) {
 		require.Empty(t, st.Debts.Items)
 		w.Clock.Set(midnight)
 	}
-	st, err := w.books.Statement(w.Ctx(), w.AccountID, midnight.Add(-1), ports.Page{Limit: 3})
+	st, err := w.books.MonthlyStatement(w.Ctx(), w.AccountID, midnight.Add(-1), ports.Page{Limit: 3})
 	require.NoError(t, err)
 	require.False(t, st.Present)
 }

@@ -33,20 +33,21 @@ func (s *Service) MonthOf(at time.Time) ports.TimeSpan {
 	return monthOf(at)
 }
 
-// Statement returns an account's statement for the month of at; the present one if at is zero.
-func (s *Service) Statement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement, error) {
+// MonthlyStatement returns an account's statement for the month of at; the present one if at is zero.
+func (s *Service) MonthlyStatement(ctx context.Context, accountID id.ID, at time.Time, page ports.Page) (Statement,
+	error) {
 	st := Statement{Month: s.MonthOf(at)}
 	st.Present = st.Month == s.MonthOf(time.Time{})
 	var err error
 	if st.Due, err = s.deps.Statements.TotalsOfAccount(ctx, accountID, st.Month); err != nil {
 		return st, err
 	}
-	st.Debts, err = s.DebtMovements(ctx, accountID, st.Month, page)
+	st.Debts, err = s.ListDebtMovements(ctx, accountID, st.Month, page)
 	return st, err
 }
 
-// DebtMovements lists a statement's debts, the last paid first.
-func (s *Service) DebtMovements(ctx context.Context, accountID id.ID, month ports.TimeSpan,
+// ListDebtMovements lists a statement's debts, the last paid first.
+func (s *Service) ListDebtMovements(ctx context.Context, accountID id.ID, month ports.TimeSpan,
 	page ports.Page) (ports.ListPage[paymentports.DebtMovement], error) {
 	return s.deps.Statements.DebtMovements(ctx, accountID, month, page)
 }

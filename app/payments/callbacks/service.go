@@ -52,11 +52,11 @@ func (s *Service) CallbackRoute() paymentports.CallbackRoute { return s.deps.Cal
 var ErrRefused = fault.New(fault.Invalid, "notice_refused",
 	"The signature is missing, wrong or more than 300 seconds away.")
 
-// Receive verifies a callback, which may come repeatedly and in any order, and stores what to query the provider
-// about.
+// ReceiveCallback verifies a callback, which may come repeatedly and in any order, and stores what to query the
+// provider about.
 //
 // Returns ErrRefused, or service_unavailable; the provider then sends the callback again.
-func (s *Service) Receive(ctx context.Context, body []byte, signature string) error {
+func (s *Service) ReceiveCallback(ctx context.Context, body []byte, signature string) error {
 	now := s.deps.Clock.Now()
 	callback, err := s.deps.Callbacks.VerifyCallback(body, signature, now)
 	if errors.Is(err, paymentports.ErrCallbackRefused) {

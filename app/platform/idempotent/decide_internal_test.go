@@ -37,7 +37,7 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 	t.Parallel()
 	key := &ports.IdempotencyKey{Fingerprint: [32]byte{1}}
 	refused, unprepared := errors.New("refused"), errors.New("not prepared")
-	made := ports.ChangeWrites{Insert: &ports.NewDeposit{Deposit: &deposit.Deposit{}}}
+	made := ports.RowsToWrite{Insert: &ports.NewDeposit{Deposit: &deposit.Deposit{}}}
 	kept := made
 	kept.Response = &ports.StoredResponse{
 		Fingerprint: key.Fingerprint, Code: 201, Body: []byte("{}"), CreatedAt: noon,
@@ -47,24 +47,24 @@ func TestDecide_TheChangeOfARequest_AndItsStoredResponse(t *testing.T) {
 		key                *ports.IdempotencyKey
 		stored             *ports.StoredResponse
 		unprepared, effect error
-		writes             ports.ChangeWrites
+		writes             ports.RowsToWrite
 		response           Response
 		err                error
 	}{
 		"with a key":                {key, nil, nil, nil, kept, response, nil},
 		"without a key":             {nil, nil, nil, nil, made, response, nil},
-		"the key holds a response":  {key, kept.Response, nil, nil, ports.ChangeWrites{}, Response{}, nil},
-		"which precedes a refusal":  {key, kept.Response, unprepared, nil, ports.ChangeWrites{}, Response{}, nil},
-		"refused by a check before": {key, nil, unprepared, nil, ports.ChangeWrites{}, Response{}, unprepared},
-		"refused by the effect":     {key, nil, nil, refused, ports.ChangeWrites{}, Response{}, refused},
+		"the key holds a response":  {key, kept.Response, nil, nil, ports.RowsToWrite{}, Response{}, nil},
+		"which precedes a refusal":  {key, kept.Response, unprepared, nil, ports.RowsToWrite{}, Response{}, nil},
+		"refused by a check before": {key, nil, unprepared, nil, ports.RowsToWrite{}, Response{}, unprepared},
+		"refused by the effect":     {key, nil, nil, refused, ports.RowsToWrite{}, Response{}, refused},
 		"an effect that needs more": {
-			key, nil, nil, ports.ErrNeedsMoreRows, ports.ChangeWrites{}, Response{}, ports.ErrNeedsMoreRows,
+			key, nil, nil, ports.ErrNeedsMoreRows, ports.RowsToWrite{}, Response{}, ports.ErrNeedsMoreRows,
 		},
-		"refused, and without a key": {nil, nil, nil, refused, ports.ChangeWrites{}, Response{}, refused},
+		"refused, and without a key": {nil, nil, nil, refused, ports.RowsToWrite{}, Response{}, refused},
 	} {
-		request := Request{Now: noon, Decide: func(ports.FoundRows) (ports.ChangeWrites, Response, error) {
+		request := Request{Now: noon, Decide: func(ports.FoundRows) (ports.RowsToWrite, Response, error) {
 			if c.effect != nil {
-				return ports.ChangeWrites{}, Response{}, c.effect
+				return ports.RowsToWrite{}, Response{}, c.effect
 			}
 			return made, response, nil
 		}}

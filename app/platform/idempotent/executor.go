@@ -34,8 +34,8 @@ type Request struct {
 
 	// Needs and Decide are the effect as a change (ports.Change) in one statement: the rows to read, and those to
 	// write.
-	Needs  ports.ChangeReads
-	Decide func(ports.FoundRows) (ports.ChangeWrites, Response, error)
+	Needs  ports.RowsToRead
+	Decide func(ports.FoundRows) (ports.RowsToWrite, Response, error)
 
 	// Effect is the effect as a transaction; it may run more than once, and only the last run counts.
 	Effect func(ctx context.Context) (Response, error)
@@ -164,7 +164,7 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 	needs.Key, needs.Now = key, request.Now
 	err = e.deps.Changes.Apply(ctx, ports.GroupCommitChange{
 		Needs: needs,
-		Decide: func(found ports.FoundRows) (writes ports.ChangeWrites, err error) {
+		Decide: func(found ports.FoundRows) (writes ports.RowsToWrite, err error) {
 			earlier = found.Stored
 			writes, response, err = request.decide(key, found, unprepared)
 			return writes, err
@@ -176,12 +176,12 @@ func (e *Executor) change(ctx context.Context, key *ports.IdempotencyKey, reques
 // decide returns the rows that a request's change writes, with the response; none where the key has one.
 func (r Request) decide(
 	key *ports.IdempotencyKey, found ports.FoundRows, unprepared error,
-) (ports.ChangeWrites, Response, error) {
+) (ports.RowsToWrite, Response, error) {
 	switch {
 	case found.Stored != nil:
-		return ports.ChangeWrites{}, Response{}, nil
+		return ports.RowsToWrite{}, Response{}, nil
 	case unprepared != nil:
-		return ports.ChangeWrites{}, Response{}, unprepared
+		return ports.RowsToWrite{}, Response{}, unprepared
 	}
 	writes, response, err := r.Decide(found)
 	if err != nil || key == nil {

@@ -71,9 +71,9 @@ func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail er
 		b.Admit(t.Context(), r.Key)
 	}
 	if b.changes {
-		r.Decide = func(ports.FoundRows) (ports.ChangeWrites, idempotent.Response, error) {
+		r.Decide = func(ports.FoundRows) (ports.RowsToWrite, idempotent.Response, error) {
 			b.runs.Add(1)
-			return ports.ChangeWrites{}, idempotent.Response{Code: 201, Body: []byte(answer)}, fail
+			return ports.RowsToWrite{}, idempotent.Response{Code: 201, Body: []byte(answer)}, fail
 		}
 		return b.Run(t.Context(), r)
 	}
@@ -221,8 +221,8 @@ func TestRun_AChangeThatNeedsMore_RunsAsATransaction(t *testing.T) {
 	b := setup(t)
 	for _, want := range []idempotent.Result{idempotent.ResultExecuted, idempotent.ResultReplayed} {
 		r := request(t, b.owner, "1")
-		r.Decide = func(ports.FoundRows) (ports.ChangeWrites, idempotent.Response, error) {
-			return ports.ChangeWrites{}, idempotent.Response{}, ports.ErrNeedsMoreRows
+		r.Decide = func(ports.FoundRows) (ports.RowsToWrite, idempotent.Response, error) {
+			return ports.RowsToWrite{}, idempotent.Response{}, ports.ErrNeedsMoreRows
 		}
 		got, err := b.run(t, r, "a", nil)
 		require.NoError(t, err)

@@ -96,8 +96,8 @@ func (r *rivals) round(number byte) {
 			return idempotent.Response{Code: 201, Body: fmt.Append(nil, runs.Add(1))}
 		}
 		if r.changes {
-			made.Decide = func(ports.FoundRows) (ports.ChangeWrites, idempotent.Response, error) {
-				return ports.ChangeWrites{Event: &event}, response(), nil
+			made.Decide = func(ports.FoundRows) (ports.RowsToWrite, idempotent.Response, error) {
+				return ports.RowsToWrite{Event: &event}, response(), nil
 			}
 			return made
 		}
