@@ -98,7 +98,7 @@ func (g *pollGate) answered(err error) {
 
 // poll sends a poll of the queue once the queue may have a job, or together with the next job of this process; the
 // result is nil when the gate is closed. A signal is taken before the poll, so that a later job leaves a signal
-// for the next one.
+// for the next.
 func (g *pollGate) poll(ctx context.Context, question *script) *redis.Cmd {
 	select {
 	case <-g.closed:

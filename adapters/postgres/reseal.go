@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// resealPage is the number of rows encrypted again in one transaction, so few that their locks last
+// resealPage is the number of rows encrypted again in a single transaction, so few that their locks last
 // milliseconds.
 const resealPage = 500
 

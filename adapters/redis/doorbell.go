@@ -83,7 +83,7 @@ func (d *Doorbell) ring(r ring) {
 	}
 }
 
-// early returns how long the next notification must wait for ringEvery to lie between it and the last one; 0 or
+// early returns how long the next notification must wait for ringEvery to lie between it and the last; 0 or
 // less: it may be published now.
 func (d *Doorbell) early() time.Duration { return time.Duration(d.free.Load()) - time.Since(d.began) }
 

@@ -38,7 +38,7 @@ type OperatorNoticeMailer struct {
 	VerifyAddresses bool
 }
 
-// ScheduledJobs returns the jobs that mail notices to operators; one that fails delays no other.
+// ScheduledJobs returns the jobs that mail notices to operators; a failure delays no other.
 func (n OperatorNoticeMailer) ScheduledJobs(every time.Duration) []schedules.Job {
 	return []schedules.Job{
 		{Name: "secured-mails", Every: every, Waits: func(w ports.WaitingWorkFlags) bool { return w.SecuredNotices },

@@ -184,7 +184,7 @@ type BulkForm struct {
 	Key [16]byte
 }
 
-// MailTenants mails the tenants of several deposits in one transaction, and returns the outcome for each. count
+// MailTenants mails the tenants of several deposits in a single transaction, and returns the outcome for each. count
 // counts a mail against the account's limit; when it refuses one, all further deposits are left out.
 //
 // Returns connect.ErrEmailUnverified, deposit_not_found, ErrNobodyMailed, the refusal of count for the first mail,
@@ -288,7 +288,7 @@ func (s *Service) mailAll(ctx context.Context, by OperatorCaller, list []Selecte
 	}
 }
 
-// mailTicked mails the tenant of one deposit, unless the debt has ended since the page was read.
+// mailTicked mails the tenant of a deposit, unless the debt has ended since the page was read.
 func (s *Service) mailTicked(ctx context.Context, by OperatorCaller, d SelectedDeposit, url string,
 	now time.Time) (MailSkipReason,
 	error) {

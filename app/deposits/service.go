@@ -98,7 +98,7 @@ type PartnerView struct {
 	// The checkout URL; "" unless the deposit was created with depositUrlGeneration.
 	CheckoutURL    string
 	CoversContract bool
-	Debt           *deposit.Debt // The debt of the deposit; nil for a deposit without one.
+	Debt           *deposit.Debt // The debt of the deposit; nil if there is none.
 }
 
 func (s *Service) view(d *deposit.Deposit, now time.Time) PartnerView {

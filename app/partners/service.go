@@ -46,7 +46,7 @@ func (s *Service) auditBy(
 	return s.deps.Audit.Append(ctx, audit.NewEntry(s.deps.Entropy, s.deps.Clock.Now(), by, verb, subject, detail))
 }
 
-// change runs do on a partner and writes the audit log, in one transaction.
+// change runs do on a partner and writes the audit log, in a single transaction.
 func (s *Service) change(
 	ctx context.Context, slug string, verb audit.Action, detail map[string]string,
 	do func(context.Context, partner.Partner) error,

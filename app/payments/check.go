@@ -141,7 +141,7 @@ func (s *Service) postpone(ctx context.Context, p deposit.Payment, answer paymen
 	})
 }
 
-// postponed returns the payment with one more attempt, the next check and the provider's reference and failure
+// postponed returns the payment with another attempt, the next check and the provider's reference and failure
 // text.
 func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts int, next time.Time) deposit.Payment {
 	p.Attempts, p.CheckAt = attempts, next

@@ -130,7 +130,7 @@ func (g *guard) leave(ctx context.Context, trial, gaveUp bool, err error) {
 
 var errPanicked = errors.New("payments: a call to the provider panicked")
 
-// guarded makes one call to the provider within a time limit, when a slot is free. name is the point where tests
+// guarded makes a call to the provider within a time limit, when a slot is free. name is the point where tests
 // inject faults.
 func guarded[T any](ctx context.Context, g *guard, name string, limit time.Duration,
 	call func(context.Context) (T, error)) (answer T, err error) {

@@ -36,7 +36,7 @@ type TenantNoticeMailer struct {
 	SupportEmail string
 }
 
-// ScheduledJob returns the job that mails notices to tenants; one that fails delays no other.
+// ScheduledJob returns the job that mails notices to tenants; a failure delays no other.
 func (n TenantNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 	return schedules.Job{Name: "tenant-mails", Every: every,
 		Waits: func(w ports.WaitingWorkFlags) bool { return w.TenantNotices },

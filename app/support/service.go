@@ -52,7 +52,7 @@ const ExportPageSize = 1000
 // DepositRecord is a deposit with its history for support staff.
 type DepositRecord struct {
 	*deposit.Deposit
-	Partner    partner.Partner // The partner of the deposit; zero for a deposit without one.
+	Partner    partner.Partner // The partner of the deposit; zero if there is none.
 	History    []deposit.Transition
 	Payments   []deposit.Payment
 	Agreements []agreement.Record

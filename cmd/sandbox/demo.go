@@ -188,7 +188,7 @@ func (d *demo) seedPartner(ctx context.Context, admin *wire.AdminCommands) error
 	return err
 }
 
-// revokeKeys revokes the demo partner's API keys of one name, so that repeated runs of the sandbox do not reach the
+// revokeKeys revokes the demo partner's API keys of a name, so that repeated runs of the sandbox do not reach the
 // limit of keys.
 func revokeKeys(ctx context.Context, admin *wire.AdminCommands, name string) error {
 	keys, err := admin.Partners.ListAllKeys(ctx, demoSlug)

@@ -20,7 +20,7 @@ type PartnerLinkStore interface {
 	// Insert stores an active link. Returns connect.ErrAlreadyLinked or connect.ErrExternalIDConflict if another
 	// active link exists, also for concurrent inserts. The transaction stays usable after such an error.
 	Insert(ctx context.Context, l connect.Link) error
-	// LockActiveLink locks and returns the active link of an account; nil for an account without one.
+	// LockActiveLink locks and returns the active link of an account; nil if there is none.
 	LockActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)
 	// LockNewestShared returns the newest link, active or revoked, between a partner and an account, or
 	// connect.ErrAccountNotLinked. Until the transaction ends, the link cannot be revoked.
@@ -36,7 +36,7 @@ type PartnerLinkStore interface {
 		page ports.Page) (ports.ListPage[ports.LinkedAccount], error)
 	// LinkedAccount returns a linked account of a partner, or connect.ErrAccountNotFound.
 	LinkedAccount(ctx context.Context, partnerID, accountID id.ID) (ports.LinkedAccount, error)
-	// ActiveLink returns the active link of an account; nil for an account without one.
+	// ActiveLink returns the active link of an account; nil if there is none.
 	ActiveLink(ctx context.Context, accountID id.ID) (*connect.Link, error)
 	// ActiveLinkByExternalID returns the active link with a partner's external id; nil if there is none.
 	ActiveLinkByExternalID(ctx context.Context, partnerID id.ID, externalID string) (*connect.Link, error)

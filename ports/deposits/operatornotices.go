@@ -10,7 +10,7 @@ import (
 	"partnerdeposits/core/tenant"
 )
 
-// EndingCoverQuery is one search for covers that end soon, of which their operators are notified by mail.
+// EndingCoverQuery is a search for covers that end soon, of which their operators are notified by mail.
 type EndingCoverQuery struct {
 	Now    time.Time
 	Before time.Time
@@ -29,7 +29,7 @@ type SecuredMailData struct {
 	Deposit  SecuredDeposit
 
 	Company string
-	// Tenant is the client's address, with the language of the agreement. Its Email is "" for a deposit without one,
+	// Tenant is the client's address, with the language of the agreement. Its Email is "" if there is none,
 	// and for an erased client.
 	Tenant tenant.MailContact
 	Words  string

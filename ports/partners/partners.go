@@ -27,7 +27,7 @@ type PartnerStore interface {
 	PartnerBySlug(ctx context.Context, slug string) (partner.Partner, error)
 	PartnerByID(ctx context.Context, partnerID id.ID) (partner.Partner, error)
 	Partners(ctx context.Context) ([]partner.Partner, error)
-	// ConnectSecret returns the connect secret of a partner, or "" for a partner without one.
+	// ConnectSecret returns the connect secret of a partner, or "" if there is none.
 	ConnectSecret(ctx context.Context, partnerID id.ID) (secret.Text, error)
 }
 

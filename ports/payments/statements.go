@@ -28,7 +28,7 @@ type DebtMovement struct {
 	Dispute string
 }
 
-// StatementReader reads, for one account, which money moved: what was collected, refunded and disputed.
+// StatementReader reads, for an account, which money moved: what was collected, refunded and disputed.
 type StatementReader interface {
 	TotalsOfAccount(ctx context.Context, accountID id.ID, span ports.TimeSpan) (AccountTotals, error)
 	// DebtMovements lists the debts of an account of which money moved in a time span, last paid first.

@@ -17,7 +17,7 @@ type Limiter interface {
 	Uncount(ctx context.Context, rules ...LimitRule)
 }
 
-// LimitRule is a rate limit: it bounds the requests of one caller in a minute or in an hour.
+// LimitRule is a rate limit: it bounds the requests of a caller in a minute or in an hour.
 type LimitRule struct {
 	Name string
 	Key  string // The caller whose requests are counted: a partner, a network address, or an e-mail address.

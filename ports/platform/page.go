@@ -16,7 +16,7 @@ type Page struct {
 	Rows *int
 }
 
-// MaxRowsReadPerPage is the number of database rows that may be read for one page of a list; then the page ends, full
+// MaxRowsReadPerPage is the number of database rows that may be read for a page of a list; then the page ends, full
 // or not (api.md §1, "Lists").
 const MaxRowsReadPerPage = 2000
 

@@ -13,7 +13,7 @@ import (
 // The types of the dispatcher's data, in the order in which a delivery passes through them:
 //
 //	Event     the fact, an outbox row
-//	Delivery  the event for one subscription
+//	Delivery  the event for a subscription
 //	Claim     the right to make the next dispatch of a delivery
 //	Job       claims on their way to a worker
 //	Attempt   the result of a POST (webhook.Attempt)
@@ -29,7 +29,7 @@ type Subscription struct {
 	Held      webhook.HeldPeriod
 }
 
-// Delivery is an event for one subscription. It is made from an event of the outbox, which sets some of its
+// Delivery is an event for a subscription. It is made from an event of the outbox, which sets some of its
 // fields, and read again just before each POST.
 type Delivery struct {
 	Claim   // The right of a dispatcher to attempt the delivery (its claim); the database numbers the claims.
@@ -83,7 +83,7 @@ func NewDelivery(e *ports.Event, subscriptionID id.ID, name webhook.EventName, b
 	}
 }
 
-// Claim is the right of one dispatcher to attempt a delivery until its lease ends.
+// Claim is the right of a dispatcher to attempt a delivery until its lease ends.
 type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
@@ -160,14 +160,14 @@ type DueScanResult struct {
 	Next time.Duration
 }
 
-// ClaimStore finds due deliveries and claims them: it reserves each for the attempt of one dispatcher. Only the
+// ClaimStore finds due deliveries and claims them: it reserves each for the attempt of a dispatcher. Only the
 // database's clock decides what is due (delivery.md, point 3).
 type ClaimStore interface {
 	FindDue(ctx context.Context, horizon time.Duration) (DueScanResult, error)
-	// ClaimDue reserves due deliveries for one dispatcher for the time of the lease, oldest first, as many of each
+	// ClaimDue reserves due deliveries for a dispatcher for the time of the lease, oldest first, as many of each
 	// subscription as its room allows.
 	ClaimDue(ctx context.Context, rooms []ClaimQuota, lease time.Duration) ([]Claim, error)
-	// ClaimUrgent reserves deliveries for one dispatcher whatever the room of their subscriptions: test
+	// ClaimUrgent reserves deliveries for a dispatcher whatever the room of their subscriptions: test
 	// deliveries, and deliveries whose dispatcher died before the end of its lease. recovered is the number of the
 	// latter. The claims name their partners.
 	ClaimUrgent(ctx context.Context, limit int, lease time.Duration) (claims []Claim, recovered int, err error)
@@ -177,7 +177,7 @@ type ClaimStore interface {
 	ExpireLeases(ctx context.Context, olderThan, lease, grace time.Duration, keep []id.ID) (int, error)
 }
 
-// AttemptStore reads claimed deliveries (those reserved for one dispatcher) before their POST, and records their
+// AttemptStore reads claimed deliveries (those reserved for a dispatcher) before their POST, and records their
 // attempts.
 type AttemptStore interface {
 	// LoadClaimed reads claimed deliveries and the present secrets of their subscriptions, in the order of the

@@ -17,7 +17,7 @@ type NoticeMailData struct {
 }
 
 // EndpointNoticeStore turns stored notices about endpoints into mails; the notices of an endpoint and a kind become one
-// mail, in one transaction.
+// mail, in a single transaction.
 type EndpointNoticeStore interface {
 	// Take removes the waiting notices that have the endpoint and the kind of n, and returns them as a single one,
 	// with the facts about the endpoint. ok reports whether a mail is due.

@@ -136,7 +136,7 @@ func (e *exportBody) Close() error {
 	return nil
 }
 
-// fill writes the next page of the export to the buffer, or returns io.EOF after the last one.
+// fill writes the next page of the export to the buffer, or returns io.EOF after the last.
 func (e *exportBody) fill() error {
 	if e.columns != nil {
 		e.buffer.WriteString(byteOrderMark)

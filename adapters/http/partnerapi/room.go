@@ -16,7 +16,7 @@ import (
 const (
 	// Size in bytes from which an unreceived response counts against the limits.
 	bigAnswer    = 16 << 10
-	answersOfOne = 8 << 20 // The most unreceived response bytes of one partner.
+	answersOfOne = 8 << 20 // The most unreceived response bytes of a partner.
 	// The most unreceived response bytes of all partners; answersOfOne of it is reserved for partners that had none
 	// recently.
 	answersOfAll = 32 << 20
@@ -95,7 +95,7 @@ func (a *api) readsAnswers(c *fiber.Ctx) error {
 }
 
 // takeTurn limits how many lists of a partner are encoded at once, each for as long as sending it at listRate
-// takes: simultaneous large pages come one after another, so that other partners get CPU time.
+// takes: simultaneous large pages come in turn, so that other partners get CPU time.
 func (a *api) takeTurn(c *fiber.Ctx) error {
 	turn, err := a.room.lists.Acquire(c.UserContext(), callerOf(c), 1, 1)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 
 var readDeposits = SelectDepositsSQL("deposits", PartnerLeftSQL("d")) + ` WHERE d.id = ANY ($1)`
 
-// depositReads reads deposits by id in batches: reads that arrive while a statement runs share the next one, so
+// depositReads reads deposits by id in batches: reads that arrive while a statement runs share the next, so
 // each sees every change committed before it.
 type depositReads struct {
 	db     pg.DB

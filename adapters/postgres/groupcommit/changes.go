@@ -24,7 +24,7 @@ const (
 	groupLimit = 128 // The most changes that one group commit applies in its transaction.
 	// The number of waiting changes above which a second group commit starts.
 	groupThreshold = 48
-	// The longest pause after a group commit of several changes, in which more changes arrive for the next one.
+	// The longest pause after a group commit of several changes, in which more changes arrive for the next.
 	groupRest = 5 * time.Millisecond
 	// The number of waiting changes at which the pause before the next group commit ends early.
 	groupMinBatch  = 10
@@ -86,7 +86,7 @@ func (c *Committer) Apply(ctx context.Context, change ports.GroupCommitChange) e
 	return p.err
 }
 
-// applyGroup applies a batch of changes in one transaction. Afterwards each has its result or is deferred, to
+// applyGroup applies a batch of changes in a single transaction. Afterwards each has its result or is deferred, to
 // be applied alone.
 func (c *Committer) applyGroup(changes []*pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), groupTimeout)
@@ -109,7 +109,7 @@ func (c *Committer) applyAlone(ctx context.Context, change ports.GroupCommitChan
 	})
 }
 
-// transact reads, decides and writes all changes in one transaction. A returned error concerns the whole group.
+// transact reads, decides and writes all changes in a single transaction. A returned error concerns the whole group.
 func (c *Committer) transact(ctx context.Context, db pg.DB, changes []*pending, wait bool) error {
 	conn, err := db.Acquire(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ type group struct {
 	wait bool
 }
 
-// read locks and reads the idempotency keys and rows that a group's changes need, in one round trip.
+// read locks and reads the idempotency keys and rows that a group's changes need, in a single round trip.
 func (g *group) read(ctx context.Context) error {
 	locking := sets.RowLockingSkip
 	if g.wait {

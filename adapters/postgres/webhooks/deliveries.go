@@ -43,7 +43,7 @@ func (s DeliveryStore) CountTestsInFlight(ctx context.Context, partnerID id.ID) 
 	return n, err
 }
 
-// InsertRedeliveries inserts copies of deliveries to send again. They become due one after another, so as not
+// InsertRedeliveries inserts copies of deliveries to send again. They become due in turn, so as not
 // to delay other partners.
 func (s DeliveryStore) InsertRedeliveries(ctx context.Context, subscriptionID id.ID,
 	copies []webhookports.Redelivery) ([]webhook.Delivery, error) {

@@ -15,7 +15,7 @@ import (
 	ports "partnerdeposits/ports/platform"
 )
 
-// SignUp creates an operator, account, session and link to the partner of the connect URL, in one transaction.
+// SignUp creates an operator, account, session and link to the partner of the connect URL, in a single transaction.
 //
 // Returns the errors of VerifyURL, connect.ErrInvalidEmail, ErrInvalidPassword, ErrInvalidCompany or ErrEmailTaken.
 func (s *Service) SignUp(ctx context.Context, r ConnectParams, form connect.SignUpForm, from Browser) (ConnectResult,

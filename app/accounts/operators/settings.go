@@ -169,7 +169,7 @@ func (s *Service) ChangeTimezone(ctx context.Context, o connect.Operator, a conn
 	return s.changeAccount(ctx, o, a, audit.AccountChangeTimezone, change, a.Timezone, name)
 }
 
-// changeAccount changes one field of an account and writes both values to the audit log.
+// changeAccount changes a field of an account and writes both values to the audit log.
 func (s *Service) changeAccount(ctx context.Context, o connect.Operator, a connect.Account, verb audit.Action,
 	change accountports.AccountChange, from, to string) error {
 	now := s.deps.Clock.Now()

@@ -153,7 +153,7 @@ func (s *Service) ownPassword(ctx context.Context, o connect.Operator, password 
 	return err
 }
 
-// change makes a change of the operator's second factor after a check of a code, in one transaction.
+// change makes a change of the operator's second factor after a check of a code, in a single transaction.
 func (s *Service) change(ctx context.Context, o connect.Operator, a connect.Account, what mails.TwoFactorChange,
 	code string, from Browser) (done TwoFactorResult, err error) {
 	now := s.deps.Clock.Now()

@@ -56,7 +56,7 @@ func (s *Service) LatestCoverEnd(startsAt time.Time) time.Time {
 // HasStayEnded reports whether a draft's stay has ended, so that no deposit can be made.
 func (s *Service) HasStayEnded(d deposit.Draft) bool { return d.RentalEnded(s.deps.Clock.Now()) }
 
-// DepositRow is a deposit in a list; Debt is nil for a deposit without one.
+// DepositRow is a deposit in a list; Debt is nil if there is none.
 type DepositRow struct {
 	*deposit.Deposit
 	Debt *deposit.Debt
@@ -80,7 +80,7 @@ func (s *Service) ListDeposits(ctx context.Context, of connect.Account, f deposi
 	return ports.ListPage[DepositRow]{Items: rows, Next: found.Next}, err
 }
 
-// rows turns deposits into rows of a list, reading all debts in one statement.
+// rows turns deposits into rows of a list, reading all debts in a single statement.
 func (s *Service) rows(ctx context.Context, of connect.Account, list []*deposit.Deposit) ([]DepositRow, error) {
 	var captured []id.ID
 	for _, d := range list {

@@ -13,7 +13,7 @@ import (
 // maxFailing limits the failing deposits that a run reads on top of a batch.
 const maxFailing = 5_000
 
-// timer makes the transitions of deposits due for one reason. A run reads as many more as failed last, so that
+// timer makes the transitions of deposits due for a reason. A run reads as many more as failed last, so that
 // those never hide the others.
 type timer struct {
 	name    string

@@ -58,7 +58,7 @@ type TextErasureProgress struct {
 	Erased int // The number of deposits from which this call of EraseTextOfClient removed words.
 }
 
-// after returns the progress of an erasure after one more deposit.
+// after returns the progress of an erasure after another deposit.
 func (e TextErasureProgress) after(erased bool) TextErasureProgress {
 	if e.Read++; erased {
 		e.Erased++

@@ -18,7 +18,7 @@ type Response struct {
 // KeyAndEncoder holds the idempotency key and the encoding of the result. Encode runs before the commit, so that
 // stored and sent response are the same.
 type KeyAndEncoder[T any] struct {
-	Key    *ports.IdempotencyKey // The idempotency key; nil for a request without one.
+	Key    *ports.IdempotencyKey // The idempotency key; nil if there is none.
 	Encode func(T) (Response, error)
 }
 
@@ -32,7 +32,7 @@ type Request struct {
 	// response.
 	Prepare func(ctx context.Context) error
 
-	// Needs and Decide are the effect as a change (ports.Change) in one statement: the rows to read, and those to
+	// Needs and Decide are the effect as a change (ports.Change) in a single statement: the rows to read, and those to
 	// write.
 	Needs  ports.RowsToRead
 	Decide func(ports.FoundRows) (ports.RowsToWrite, Response, error)

@@ -14,7 +14,7 @@ import (
 // AddressVerification is the mail that verifies an operator's address.
 type AddressVerification struct {
 	Operator connect.Operator
-	To       string // The operator's present address, or the next one.
+	To       string // The operator's present address, or the next.
 	URL      string // The secret URL of the page with the confirm button.
 }
 

@@ -23,7 +23,7 @@ const (
 	recordWithin = 30 * time.Minute
 )
 
-// MailSendingJob sends queued mails. One that fails delays no other; one that the server accepted is sent again
+// MailSendingJob sends queued mails. A failure delays no other; one that the server accepted is sent again
 // only if recording that fails until the lease ends.
 func MailSendingJob(due ports.MailQueue, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
 	waits := func(w ports.WaitingWorkFlags) bool { return w.Mails }

@@ -35,7 +35,7 @@ func NewCleaningJob(name string, clock ports.Clock, clean CleanFunc) Job {
 	}}
 }
 
-// NotifyEach calls tell for each notice of a batch; one that fails is retried and delays no other. err is that of
+// NotifyEach calls tell for each notice of a batch; a failed one is retried and delays no other. err is that of
 // the query; more is true after a full batch.
 func NotifyEach[T any](
 	ctx context.Context, due []T, err error, tell func(context.Context, T) error,

@@ -46,7 +46,7 @@ const restAfter = 5 * time.Second
 // jitterShare spreads rounds by ±20 %, so that dispatchers do not query at the same time.
 const jitterShare = 0.2
 
-// Scheduler runs jobs at the same time, each job's rounds one after another.
+// Scheduler runs jobs at the same time, each job's rounds in turn.
 type Scheduler struct {
 	look     WaitingWorkQuery
 	jobs     []Job
@@ -111,7 +111,7 @@ func (j Job) first() time.Duration {
 	return j.Every
 }
 
-// next returns the wait between a round of a job and the next one.
+// next returns the wait between a round of a job and the next.
 func (j Job) next(more, failed bool) time.Duration {
 	switch {
 	case more:

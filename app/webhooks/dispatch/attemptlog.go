@@ -66,7 +66,7 @@ type perSecond struct {
 	used, leftOut int
 }
 
-// take reports whether a log line may be written, and how many lines were refused since the last one.
+// take reports whether a log line may be written, and how many lines were refused since the last.
 func (p *perSecond) take(now time.Time) (leftOut int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -103,7 +103,7 @@ func New(deps Deps, config Config) *Dispatcher {
 	if d.Leads == nil {
 		d.Leads = func() bool { return true }
 	}
-	// The deliveries of a job are read by goroutines that become ready one after the other, so a batch of reads
+	// The deliveries of a job are read by goroutines that become ready in turn, so a batch of reads
 	// lets them run first.
 	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger

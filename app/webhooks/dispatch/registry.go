@@ -41,7 +41,7 @@ type registry struct {
 	moves   uint64
 	posting int
 	slow    int
-	// The subscriptions that wait to send a delivery and may have one more POST in flight, but this process may
+	// The subscriptions that wait to send a delivery and may have another POST in flight, but this process may
 	// not.
 	blocked []*entry
 	closed  bool
@@ -80,7 +80,7 @@ type entry struct {
 	drained time.Time
 }
 
-// waiter is a claimed delivery that waits until one more POST may be in flight.
+// waiter is a claimed delivery that waits until another POST may be in flight.
 type waiter struct {
 	claim webhookports.Claim
 	// A channel that receives true when the POST may begin, and false when the delivery has been given up.

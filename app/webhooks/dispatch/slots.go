@@ -155,7 +155,7 @@ func (r *registry) grantNext(e *entry) bool {
 	return true
 }
 
-// block adds a subscription to those that wait until this process may have one more POST in flight, if its
+// block adds a subscription to those that wait until this process may have another POST in flight, if its
 // first delivery waits for nothing else.
 func (r *registry) block(e *entry) {
 	if !e.blocked && len(e.waiting) > 0 && r.ownSlot(e) {

@@ -43,7 +43,7 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.DeliveryJob) {
 			if !d.registry.saturated(job.Lane) {
 				return
 			}
-			// No further POST may begin here, so the worker keeps its job and another dispatcher takes the next one.
+			// No further POST may begin here, so the worker keeps its job and another dispatcher takes the next.
 			patience.Reset(jobPatience)
 		}
 	}

@@ -276,7 +276,7 @@ func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	defer q.mu.Unlock()
 	batch = append(batch, s.take(g.missing)...)
 	s.growing = nil
-	s.startNext(q) // More calls may wait than fitted into the batch: start the next one.
+	s.startNext(q) // More calls may wait than fitted into the batch: start the next.
 	return batch
 }
 
