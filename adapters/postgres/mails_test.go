@@ -136,8 +136,7 @@ func TestMails_AreTriedSixTimesThenGivenUp(t *testing.T) {
 	store, pool := storetest.New(t, postgres.Options{})
 	m := ports.Mail{ID: portstest.NewID(), To: "a@b.example", Subject: "s", Body: "b", CreatedAt: time.Now()}
 	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return r.Mails.Enqueue(ctx,
-			m)
+		return r.Mails.Enqueue(ctx, m)
 	})
 	waits := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 	for _, wait := range append(slices.Clone(waits), 0) {

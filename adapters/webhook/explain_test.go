@@ -88,8 +88,7 @@ func TestPost_Failed_NamesTheCause(t *testing.T) {
 		"closed in the handshake": {url: raw(func(net.Conn) {}), result: webhook.ResultTLSFailed,
 			detail: "The connection was closed during the TLS handshake."},
 		"reset in the handshake": {url: raw(func(c net.Conn) {
-			_, _ = c.Read(make([]byte,
-				9))
+			_, _ = c.Read(make([]byte, 9))
 			hostiletest.ResetConnection(c)
 		}),
 			result: webhook.ResultTLSFailed, detail: "The connection was closed during the TLS handshake."},

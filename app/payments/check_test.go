@@ -229,8 +229,7 @@ func (b bench) race(pay func() error, actions ...func() error) {
 	for _, err := range errs {
 		if err != nil {
 			require.Contains(b.T, []string{deposit.ErrNotCancellable.Code, fault.ErrUnavailable.Code},
-				fault.FromError(err).Code, "%v",
-				err)
+				fault.FromError(err).Code, "%v", err)
 		}
 	}
 }

@@ -53,8 +53,7 @@ const (
 // CollectionTriggers lists every cause for which a collection changes its state.
 var CollectionTriggers = []CollectionTrigger{
 	CollectionTriggerCharged, CollectionTriggerPaidByTenant, CollectionTriggerRefusedForNow, CollectionTriggerRefused,
-	CollectionTriggerRetriedByStaff, CollectionTriggerCancelled,
-	CollectionTriggerExpired,
+	CollectionTriggerRetriedByStaff, CollectionTriggerCancelled, CollectionTriggerExpired,
 	CollectionTriggerTooSmall, CollectionTriggerSettledElsewhere, CollectionTriggerWithdrawn,
 }
 

@@ -19,8 +19,7 @@ func TestRetry_OfADebt_WhileTheCardMayBeCharged(t *testing.T) {
 	}{
 		"refused for now": {deposit.Debt{State: deposit.CollectionRetrying, Answered: true, Attempt: 1}, day, nil, ""},
 		"waiting for the tenant": {deposit.Debt{State: deposit.CollectionAwaitingTenant, Answered: true, Attempt: 4},
-			29 * day, nil,
-			""},
+			29 * day, nil, ""},
 		"an attempt under way": {deposit.Debt{State: deposit.CollectionScheduled, Attempt: 15}, day, nil, ""},
 		"barred": {deposit.Debt{State: deposit.CollectionAwaitingTenant, Answered: true, Barred: true, Failure: "stolen_card"}, day,
 			deposit.ErrCollectionNotRetryable,

@@ -129,8 +129,7 @@ const (
 
 // AttemptResults lists every result of an attempt to deliver a webhook.
 var AttemptResults = []AttemptResult{ResultSuccess, ResultNon2xx, ResultTimeout, ResultDNSFailed, ResultConnectFailed,
-	ResultTLSFailed, ResultRedirect,
-	ResultAddressBlocked, ResultSecretUnreadable}
+	ResultTLSFailed, ResultRedirect, ResultAddressBlocked, ResultSecretUnreadable}
 
 // MaxSubscriptionCacheAge is the greatest age of a subscription's cached settings when a POST begins. Requests that
 // change a subscription are answered that long after the commit, so that no later POST uses the old settings.

@@ -91,8 +91,7 @@ func TestJudge(t *testing.T) {
 	s := webhook.RetrySchedule{0, time.Second}
 	failed := webhook.Attempt{Number: 1, Result: webhook.ResultNon2xx}
 	require.Equal(t, webhook.DeliveryVerdict{State: webhook.DeliveryStateWaiting, Wait: time.Second},
-		s.JudgeAttempt(failed,
-			false, 0.5))
+		s.JudgeAttempt(failed, false, 0.5))
 	require.Equal(t, webhook.DeliveryVerdict{State: webhook.DeliveryStateFailed}, s.JudgeAttempt(failed, true, 0.5),
 		"a test is never tried again")
 	failed.Number = 2

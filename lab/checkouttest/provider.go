@@ -104,8 +104,7 @@ func (p *Provider) LookupPayment(ctx context.Context, paymentID id.ID) (paymentp
 
 func (p *Provider) ClosePayment(ctx context.Context, paymentID id.ID) (paymentports.ProviderPayment, error) {
 	got, err := p.ask(func() (paymentports.ProviderPayment, error) {
-		return p.PaymentProvider.ClosePayment(ctx,
-			paymentID)
+		return p.PaymentProvider.ClosePayment(ctx, paymentID)
 	})
 	if late := p.set(func(w *wish) { w.late = nil }).late; late != nil {
 		late()

@@ -73,9 +73,24 @@ func (s *sent) usual(t testing.TB, redisCommands func() int64, operation func())
 	return usual
 }
 
-// requireAllocations bounds the objects that a process allocates for an operation, at a tenth above the known number.
-// What the process allocates beside it depends on the time, and is subtracted.
+// requireAllocations bounds the objects that a process allocates for an operation, at a tenth above the known number. On
+// a busy machine work of the background can fall into a round, and a further allocation falls into all of them.
 func requireAllocations(t testing.TB, operation string, known float64, p *process, operate func()) {
+	t.Helper()
+	var each float64
+	for range 5 {
+		each = allocations(t, p, operate)
+		t.Log(operation, "allocates", each)
+		if each <= 1.1*known {
+			return
+		}
+	}
+	assert.LessOrEqual(t, each, 1.1*known, "allocations of a %s", operation)
+}
+
+// allocations returns the objects that a process allocates for an operation. What the process allocates beside it
+// depends on the time, and is subtracted.
+func allocations(t testing.TB, p *process, operate func()) float64 {
 	t.Helper()
 	const times = 300
 	allocated := func() float64 { return sum(t, "go_memstats_mallocs_total", "", p) }
@@ -87,9 +102,7 @@ func requireAllocations(t testing.TB, operation string, known float64, p *proces
 	took := time.Since(begin)
 	busy := allocated() - began
 	passes(t, took)
-	each := (busy - (allocated() - began - busy)) / times
-	t.Log(operation, "allocates", each)
-	assert.LessOrEqual(t, each, 1.1*known, "allocations of a %s", operation)
+	return (busy - (allocated() - began - busy)) / times
 }
 
 // A further statement, round trip or tenth of allocations on a hot path fails here (CONTRIBUTING.md, "Figures do not

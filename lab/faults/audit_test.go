@@ -75,8 +75,7 @@ func TestAudit_SaysWhatIsLost(t *testing.T) {
 		"given up too early":                  {func(b fixture) { b.log(webhook.DeliveryStateFailed, 2) }, 1},
 		"cancelled though nobody deleted it":  {func(b fixture) { b.log(webhook.DeliveryStateCancelled, 0) }, 1},
 		"cancelled with its subscription": {func(b fixture) {
-			b.log(webhook.DeliveryStateCancelled,
-				0)
+			b.log(webhook.DeliveryStateCancelled, 0)
 			b.e.deleted = now
 		}, 0},
 		"committed after the deletion was due": {func(b fixture) { b.e.ending = b.f.Committed.Add(-time.Minute) }, 0},

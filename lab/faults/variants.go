@@ -116,8 +116,7 @@ func runVariants(ctx context.Context, o options, dir string) error {
 var fewFaults = steps(
 	wait(second, second+ms),
 	// Error answers make the service send deliveries again later.
-	responding("steady", fails),
-	wait(2*second, 2*second+ms),
+	responding("steady", fails), wait(2*second, 2*second+ms),
 	responding("steady", ""),
 	// With Redis empty, a broken variant loses the deliveries that wait for another attempt.
 	flush,

@@ -50,8 +50,7 @@ func StartHostileReceivers(t TB, ca *CertificateAuthority) []string {
 		"https://"+ServeTLS(t, ca.IssueServerConfig(t, nil), gigabyte).Address,
 	)
 	_, refusing := ServeHTTP2(t, ca, nil, func(f *http2.Framer, s uint32) {
-		_ = f.WriteRSTStream(s,
-			http2.ErrCodeRefusedStream)
+		_ = f.WriteRSTStream(s, http2.ErrCodeRefusedStream)
 	})
 	_, leaving := ServeHTTP2(t, ca, nil, func(f *http2.Framer, _ uint32) { _ = f.WriteGoAway(0, http2.ErrCodeNo, nil) })
 	flooding := ca.ServeHTTPS(t, func(w http.ResponseWriter, _ *http.Request) {

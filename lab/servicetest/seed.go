@@ -66,8 +66,7 @@ func (k *Kit) CreatePartnerWithSecret(slug string, connectSecret secret.Text,
 		c(&p)
 	}
 	k.RunInTransaction(func(ctx context.Context, r *postgres.Store) error {
-		return r.Partners.Insert(ctx, p,
-			connectSecret)
+		return r.Partners.Insert(ctx, p, connectSecret)
 	})
 	return p
 }

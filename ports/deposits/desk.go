@@ -103,8 +103,7 @@ const (
 // OverviewGroups lists the groups of deposits on the operator's first page that may need attention, the most urgent
 // first.
 var OverviewGroups = []OverviewGroup{OverviewStayBeginning, OverviewPaymentRefused, OverviewCardRefused,
-	OverviewCoverEnding, OverviewCollecting,
-	OverviewAwaitingTenant, OverviewActive}
+	OverviewCoverEnding, OverviewCollecting, OverviewAwaitingTenant, OverviewActive}
 
 // Statuses lists the statuses that the deposits in a group of the operator's first page may have.
 func (w OverviewGroup) Statuses() []deposit.Status {

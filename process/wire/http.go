@@ -75,12 +75,10 @@ func BuildHTTPOnListeners(ctx context.Context, cfg config.Config, log run.Log, o
 		Name: "http", Log: s.log, Drain: func() { ready.StartDraining(); waiting.Drain() }, DrainDelay: cfg.DrainDelay,
 		Parts: append(s.parts,
 			s.opsPart(on.Ops, s.opsHandler(ready, registry.Handler(traced(cfg)))),
-			run.NewBackgroundPart("readiness", ready.RunChecks),
-			run.NewBackgroundPart("kind of redis", s.awaitRedis),
+			run.NewBackgroundPart("readiness", ready.RunChecks), run.NewBackgroundPart("kind of redis", s.awaitRedis),
 			run.NewBackgroundPart("restore epoch", s.epoch.Watch),
 			run.NewBackgroundPart("feeds", func(ctx context.Context) error {
-				return waiting.WatchFeeds(ctx,
-					s.Postgres.Events)
+				return waiting.WatchFeeds(ctx, s.Postgres.Events)
 			}),
 			run.NewBackgroundPart("feeds that are awaited", func(ctx context.Context) error {
 				return redisadapter.AnnounceFeedWaiters(ctx, s.redis, waiting.Size, waiting.WaitStartedSignal())

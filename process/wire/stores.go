@@ -127,8 +127,7 @@ func open(ctx context.Context, cfg config.Config, log run.Log, name string, conn
 	s.Postgres = postgres.NewStore(s.Pool, s.Cipher,
 		postgres.Options{Doorbell: s.bell, Reads: reads, Unreadable: odd.met})
 	s.Changes = groupcommit.New(s.Pool, s.Cipher, groupcommit.Options{Groups: groups, Doorbell: s.bell})
-	s.parts = append(s.parts,
-		run.NewCloserPart("redis", s.redis.Close),
+	s.parts = append(s.parts, run.NewCloserPart("redis", s.redis.Close),
 		run.NewCloserPart("redis breaker", closing(s.breaker.Close)),
 		run.NewCloserPart("doorbell", closing(s.bell.Close)),
 		run.Part{Name: "store", Stop: func(ctx context.Context) error { s.Postgres.Close(ctx); return nil }},

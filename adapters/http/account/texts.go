@@ -6,8 +6,7 @@ import (
 )
 
 func init() {
-	ui.RegisterErrorText(connect.ErrTokenVoid.Code,
-		ui.T("This link no longer works", "Ce lien ne fonctionne plus"),
+	ui.RegisterErrorText(connect.ErrTokenVoid.Code, ui.T("This link no longer works", "Ce lien ne fonctionne plus"),
 		ui.T("It was used already, it is too old, or it is incomplete. Each link works once.",
 			"Il a déjà servi, il est trop ancien, ou il est incomplet. Chaque lien ne sert qu’une fois."))
 }

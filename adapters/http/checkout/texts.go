@@ -170,8 +170,7 @@ var captureReasons = map[string]ui.LocalizedText{
 }
 
 func init() {
-	ui.RegisterErrorText(errUnknownLink.Code,
-		ui.T("This link does not work", "Ce lien ne fonctionne pas"),
+	ui.RegisterErrorText(errUnknownLink.Code, ui.T("This link does not work", "Ce lien ne fonctionne pas"),
 		ui.T("There is no deposit at this address. Please check that the link is complete, or ask for a new one.",
 			"Il n’y a pas de caution à cette adresse. Vérifiez que le lien est complet, ou demandez-en un nouveau."))
 }

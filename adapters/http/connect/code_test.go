@@ -199,8 +199,7 @@ func TestCode_FromManyNetworks_IsBoundedForAll_ButForThoseThatSignedInBefore(t *
 // everybody are the pages that need no session. Every other page that is mounted needs one.
 var everybody = []string{
 	site.RegisterPath, site.LogInPath, site.TwoFactorCodePath, site.LogOutPath, site.ConnectDonePath,
-	site.VerifyEmailPath, site.ForgotPasswordPath, site.ResetPasswordPath,
-	ui.StylesheetPath, site.FaviconPath,
+	site.VerifyEmailPath, site.ForgotPasswordPath, site.ResetPasswordPath, ui.StylesheetPath, site.FaviconPath,
 	site.CaughtMailsPath, site.CaughtMailPath, site.CaughtMailHTMLPath,
 }
 

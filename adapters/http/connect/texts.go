@@ -83,12 +83,10 @@ var (
 )
 
 func init() {
-	ui.RegisterErrorText("wrong_code",
-		ui.T("Check the code", "Vérifiez le code"),
+	ui.RegisterErrorText("wrong_code", ui.T("Check the code", "Vérifiez le code"),
 		ui.T("This code is not right, or was used before. Wait for the next code of your app.",
 			"Ce code n’est pas le bon, ou a déjà servi. Attendez le prochain code de votre application."))
-	ui.RegisterErrorText("too_many_codes",
-		ui.T("Too many wrong codes", "Trop de codes erronés"),
+	ui.RegisterErrorText("too_many_codes", ui.T("Too many wrong codes", "Trop de codes erronés"),
 		ui.T("There were too many wrong codes. Wait some minutes, then try again.",
 			"Il y a eu trop de codes erronés. Attendez quelques minutes, puis réessayez."))
 }

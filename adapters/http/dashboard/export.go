@@ -178,8 +178,7 @@ func cellsOf(d desk.DepositRow) []string {
 	return []string{
 		d.Reference, string(d.Status), d.Amount.String(), d.CapturedAmount.String(),
 		d.ContractStartAt.Format(time.DateOnly), d.ContractEndAt.Format(time.DateOnly),
-		cell(d.RentalContract), cell(tenant), cell(email), deposit.FormatTimestamp(d.CreatedAt),
-		claim, paid, paidAt,
+		cell(d.RentalContract), cell(tenant), cell(email), deposit.FormatTimestamp(d.CreatedAt), claim, paid, paidAt,
 	}
 }
 

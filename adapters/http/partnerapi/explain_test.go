@@ -52,8 +52,7 @@ func newReceiver(t *testing.T) *receiver {
 	d := webhook.Delivery{ID: servicetest.NewID(), SubscriptionID: subscription, EventID: servicetest.NewID(),
 		Event: webhook.EventDepositActivated, DepositID: deposit, Body: []byte(r.body)}
 	r.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Deliveries.InsertTest(ctx,
-			d)
+		return repos.Deliveries.InsertTest(ctx, d)
 	})
 	r.delivery = id.Delivery.Of(d.ID)
 	r.timestamp, r.signature = webhook.Sign(secret.Text(r.secret), d.Body, c.clock.Now())

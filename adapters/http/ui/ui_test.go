@@ -37,8 +37,7 @@ func TestCatalogue_ExplainsEveryErrorAPageCanShow(t *testing.T) {
 		connect.ErrAlreadyLinked, connect.ErrExternalIDConflict, connect.ErrEmailTaken, connect.ErrBadCredentials,
 		connect.ErrInvalidEmail, connect.ErrInvalidPassword, connect.ErrInvalidCompany,
 		fault.ErrInternal, fault.ErrUnavailable, fault.ErrRouteNotFound, fault.ErrMethodNotAllowed,
-		fault.ErrPayloadTooLarge, fault.ErrUnsupportedMediaType,
-		fault.ErrRateLimited, ui.ErrInvalidFormToken,
+		fault.ErrPayloadTooLarge, fault.ErrUnsupportedMediaType, fault.ErrRateLimited, ui.ErrInvalidFormToken,
 	} {
 		require.True(t, ui.HasErrorText(f.Code), f.Code)
 	}
@@ -147,8 +146,7 @@ func TestCheckForm(t *testing.T) {
 		{"short cookie", site.SignText("x", ui.CSRFFieldName), "__Host-form=x", "", "", "refused"},
 		{"cookie without the prefix", string(token), "form=" + cookie.Value, "", "", "refused"},
 		{"session instead", site.SignText(strings.Repeat("C", 43), ui.CSRFFieldName), "__Host-session=" + strings.Repeat("C",
-			43), "",
-			"", "ok"},
+			43), "", "", "ok"},
 		{"other origin", string(token), own, "https://evil.example", "", "refused"},
 		{"cross-site", string(token), own, "", "cross-site", "refused"},
 		{"same-site is another host", string(token), own, "", "same-site", "refused"},

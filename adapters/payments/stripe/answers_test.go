@@ -86,8 +86,7 @@ func TestAnswers_AboutAPage_AreBelievedOnlyIfTheyAreThoseOfThePayment(t *testing
 		require.Contains(t, page.URL, b.fake.URL(), "%s: the stored request is sent again, and gives the page", name)
 		b.fake.PayOnPaymentPage(t, page.URL, "4242424242424242")
 		b.doubts(name, lie, func(p *stripe.Provider) error {
-			_, err := p.LookupPayment(t.Context(),
-				r.PaymentID)
+			_, err := p.LookupPayment(t.Context(), r.PaymentID)
 			return err
 		})
 		var paid string

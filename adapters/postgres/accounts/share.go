@@ -23,8 +23,7 @@ func LockLinksShared(t *pg.Tx, pairs []ports.LinkLookupKey, locking sets.RowLock
 		JOIN account_links l ON l.id = newest.id JOIN accounts a ON a.id = l.account_id FOR SHARE OF l`+string(locking),
 		[]any{
 			pg.ConvertEach(pairs, func(p ports.LinkLookupKey) id.ID { return p.PartnerID }),
-			pg.ConvertEach(pairs, func(p ports.LinkLookupKey) id.ID { return p.AccountID }),
-			int64(defaultMax),
+			pg.ConvertEach(pairs, func(p ports.LinkLookupKey) id.ID { return p.AccountID }), int64(defaultMax),
 		},
 		func(row pgx.Rows) error {
 			var l ports.LinkedAccount

@@ -45,6 +45,5 @@ var (
 // negotiated none.
 func New(b pg.StoreBase, defaultMax money.Cents) Stores {
 	return Stores{OperatorStore{b}, SessionStore{b}, TokenStore{b}, TwoFactorStore{b}, HalfSignInStore{b},
-		PartnerLinkStore{b,
-			defaultMax}}
+		PartnerLinkStore{b, defaultMax}}
 }

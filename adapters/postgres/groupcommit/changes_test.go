@@ -132,8 +132,7 @@ func insert(d *deposit.Deposit) ports.GroupCommitChange {
 // cancel is the change that cancels a deposit and writes an event.
 func cancel(depositID id.ID) ports.GroupCommitChange {
 	return ports.GroupCommitChange{Needs: ports.RowsToRead{Deposit: depositID},
-		Decide: func(found ports.FoundRows) (ports.RowsToWrite,
-			error) {
+		Decide: func(found ports.FoundRows) (ports.RowsToWrite, error) {
 			d := found.Deposit
 			if d == nil {
 				return ports.RowsToWrite{}, deposit.ErrNotFound

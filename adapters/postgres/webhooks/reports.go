@@ -56,8 +56,7 @@ func (r SubscriptionStore) HealthReports(ctx context.Context,
 		sub := of[i]
 		sub.Enabled, sub.DisabledReason = reported.Enabled, reported.DisabledReason
 		out[i] = webhook.SubscriptionWithReport{Subscription: sub,
-			Health: reported.Health.WithPendingDeliveries(waiting+dispatched,
-				oldest)}
+			Health: reported.Health.WithPendingDeliveries(waiting+dispatched, oldest)}
 	}
 	return out, pg.Translate(rows.Err())
 }

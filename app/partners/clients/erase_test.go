@@ -57,8 +57,7 @@ func setup(t *testing.T) *fixture {
 		CreatedAt: f.Clock.Now(),
 		Person:    tenant.Person{Email: email, FirstName: "Ada", LastName: "Love", Phone: "+33612345678", Locale: "fr"}}
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Clients.Insert(ctx,
-			f.client)
+		return repos.Clients.Insert(ctx, f.client)
 	})
 	return f
 }

@@ -43,8 +43,7 @@ func (m DepositLink) Mail(mailID id.ID, now time.Time) ports.Mail {
 				{l.say("Booking", "Réservation"), harmless(d.RentalContract)},
 				{l.say("Reference", "Référence"), d.Reference},
 			},
-			button: button{l.say("Secure the deposit", "Garantir la caution"),
-				site.MailedCheckoutURL(m.URL, mark)},
+			button: button{l.say("Secure the deposit", "Garantir la caution"), site.MailedCheckoutURL(m.URL, mark)},
 			after: append([]string{l.say(
 				"The deposit itself is not blocked on your card. The page shows the fee before you pay. The link works until %s.",
 				"La caution elle-même n’est pas bloquée sur votre carte. La page indique les frais avant le paiement. Le lien fonctionne jusqu’au %s.",

@@ -54,8 +54,7 @@ func TestPlan_OneDeliveryOfAnEventForEachSubscription(t *testing.T) {
 	}
 	planned := plan([]ports.Event{event, {ID: id.ID{7}, PartnerID: id.ID{3}}}, []webhookports.Subscription{
 		live(11, acme, webhook.EventDepositStatusChanged, webhook.EventDepositActivated),
-		live(12, acme, webhook.EventDepositStatusChanged),
-		live(13, acme, webhook.EventDepositStatusChanged), disabled,
+		live(12, acme, webhook.EventDepositStatusChanged), live(13, acme, webhook.EventDepositStatusChanged), disabled,
 		live(15, acme, webhook.EventDepositExpired), live(16, other, webhook.EventDepositActivated),
 	}, admit)
 	require.Len(t, planned, len(want))
@@ -263,8 +262,7 @@ func TestOwnLatency_OfAFirstSuccessAtAHealthyEndpoint(t *testing.T) {
 		"an endpoint in trouble": {
 			webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Delivery.Healthy = false }, 0, false,
 		},
-		"a retry": {webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Attempt.Number = 2 }, 0,
-			false},
+		"a retry": {webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.Attempt.Number = 2 }, 0, false},
 		"of an unknown due time": {webhook.ResultSuccess, func(o *webhookports.AttemptOutcome) { o.StartDelay = -1 }, 0,
 			false},
 	} {

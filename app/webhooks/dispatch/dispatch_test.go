@@ -269,8 +269,7 @@ func TestDispatch_ATest_GoesAheadOfABacklogAndIsNeverRetried(t *testing.T) {
 		Test: true, CreatedAt: now(), Body: []byte(`{"test":true}`)}
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) { c.Window = 1 })
 	f.RunInTransaction(func(ctx context.Context, repos *postgres.Store) error {
-		return repos.Deliveries.InsertTest(ctx,
-			test)
+		return repos.Deliveries.InsertTest(ctx, test)
 	})
 	f.eventually("the test ends", func() bool {
 		d, err := f.Postgres.Deliveries.Delivery(t.Context(), sub, test.ID)

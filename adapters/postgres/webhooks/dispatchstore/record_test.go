@@ -88,8 +88,7 @@ func TestRecord_WithoutAnAttempt_PutsTheDeliveryOff(t *testing.T) {
 		FROM deliveries WHERE state = 0 AND due_at > now()`).Scan(&attempts, &logged, &lastError))
 	require.Equal(t, []any{1, 1, "non_2xx"}, []any{attempts, logged, lastError})
 	settled, _, err = s.RecordOutcomes(t.Context(), []webhookports.AttemptOutcome{outcome(claims[0], webhook.Attempt{})},
-		nil, 1,
-		time.Now())
+		nil, 1, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, []bool{false}, settled, "the claim is over")
 }

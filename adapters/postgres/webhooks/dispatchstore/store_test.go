@@ -243,8 +243,7 @@ func appended(t *testing.T, store *postgres.Store, partnerID id.ID) id.ID {
 	t.Helper()
 	e := storetest.NewDepositCancelledEvent(partnerID, portstest.NewID())
 	storetest.RunInTransaction(t, store, func(ctx context.Context, r *postgres.Store) error {
-		return r.Outbox.Append(ctx,
-			e)
+		return r.Outbox.Append(ctx, e)
 	})
 	return e.ID
 }
