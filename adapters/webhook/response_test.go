@@ -82,13 +82,14 @@ func TestPost_With2xxInTime_IsSuccessWhateverFollows(t *testing.T) {
 	t.Parallel()
 	const begin = "HTTP/1.1 200 OK\r\n"
 	cases := map[string]func(net.Conn){
-		"reset":                    answering(begin+"Content-Length: 10\r\n\r\nhel", hostiletest.ResetConnection),
-		"closed too early":         answering(begin+"Content-Length: 10\r\n\r\nhel", func(net.Conn) {}),
-		"nothing follows":          answering(begin+"Content-Length: 10\r\n\r\n", hostiletest.SilentHandler),
-		"one byte at a time":       answering(begin+"Content-Length: 100000\r\n\r\n", hostiletest.TrickleHandler("x")),
-		"a gigabyte":               answering(begin+"Content-Length: 1073741824\r\n\r\n", hostiletest.EndlessHandler("x")),
-		"no end":                   answering(begin+"\r\n", hostiletest.EndlessHandler("x")),
-		"endless chunks":           answering(begin+"Transfer-Encoding: chunked\r\n\r\n", hostiletest.EndlessHandler("1\r\nx\r\n")),
+		"reset":              answering(begin+"Content-Length: 10\r\n\r\nhel", hostiletest.ResetConnection),
+		"closed too early":   answering(begin+"Content-Length: 10\r\n\r\nhel", func(net.Conn) {}),
+		"nothing follows":    answering(begin+"Content-Length: 10\r\n\r\n", hostiletest.SilentHandler),
+		"one byte at a time": answering(begin+"Content-Length: 100000\r\n\r\n", hostiletest.TrickleHandler("x")),
+		"a gigabyte":         answering(begin+"Content-Length: 1073741824\r\n\r\n", hostiletest.EndlessHandler("x")),
+		"no end":             answering(begin+"\r\n", hostiletest.EndlessHandler("x")),
+		"endless chunks": answering(begin+"Transfer-Encoding: chunked\r\n\r\n",
+			hostiletest.EndlessHandler("1\r\nx\r\n")),
 		"endless chunk extensions": answering(begin+"Transfer-Encoding: chunked\r\n\r\n1;", hostiletest.EndlessHandler("x")),
 		"endless trailers": answering(begin+"Transfer-Encoding: chunked\r\n\r\n0\r\n",
 			hostiletest.EndlessHandler("X: y\r\n")),

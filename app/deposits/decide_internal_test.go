@@ -141,7 +141,8 @@ func TestCancel_DecidesWithoutATransaction_UnlessTheTenantMayBePaying(t *testing
 	}{
 		"pending, untouched":      {&deposit.Deposit{Status: deposit.Pending}, nil},
 		"after a refused payment": {&deposit.Deposit{Status: deposit.PaymentIssue}, nil},
-		"checkout begun":          {&deposit.Deposit{Status: deposit.Pending, CheckoutStartedAt: now}, ports.ErrNeedsMoreRows},
+		"checkout begun": {&deposit.Deposit{Status: deposit.Pending, CheckoutStartedAt: now},
+			ports.ErrNeedsMoreRows},
 		"secured, checkout begun": {&deposit.Deposit{Status: deposit.Active, CheckoutStartedAt: now},
 			deposit.ErrNotCancellable},
 		"cancelled already": {&deposit.Deposit{Status: deposit.Cancelled}, deposit.ErrNotCancellable},

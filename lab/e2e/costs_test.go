@@ -73,8 +73,8 @@ func (s *sent) usual(t testing.TB, redisCommands func() int64, operation func())
 	return usual
 }
 
-// requireAllocations bounds the objects that a process allocates for an operation, at a tenth above the known number. On
-// a busy machine work of the background can fall into a round, and a further allocation falls into all of them.
+// requireAllocations bounds the objects that a process allocates for an operation, at a tenth above the known number.
+// On a busy machine work of the background can fall into a round, and a further allocation falls into all of them.
 func requireAllocations(t testing.TB, operation string, known float64, p *process, operate func()) {
 	t.Helper()
 	var each float64
