@@ -61,10 +61,15 @@ func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 		bash := procs.Command(ctx, "bash", "-eu", "-c", script) //nolint:gosec // the guide's commands
 		bash.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		bash.Cancel = func() error { return syscall.Kill(-bash.Process.Pid, syscall.SIGKILL) } // the receiver too
+		// A command that fails leaves the receiver, which holds the output open.
+		bash.WaitDelay = 5 * time.Second
 		bash.Dir = dir
 		bash.Env = append(os.Environ(), "CHECKOUT="+checkout(t), "PORT="+strconv.Itoa(port), "COMPOSER_ALLOW_SUPERUSER=1",
 			"COMPOSER_HOME="+t.TempDir(), "PATH="+debian(t))
 		said, err := bash.CombinedOutput()
+		if err != nil && bash.Process != nil {
+			_ = bash.Cancel()
+		}
 		require.NoError(t, err, string(said))
 		require.Contains(t, string(said), "verified deposit.activated")
 		require.Less(t, time.Since(begin), patience)
