@@ -258,7 +258,7 @@ const (
 	gcPercentBeside = 10
 )
 
-// largePictures counts the large pictures in memory, over all cleaners.
+// largePictures counts the large pictures that all cleaners of this process hold in memory.
 var largePictures struct {
 	sync.Mutex
 	count     int

@@ -13,7 +13,7 @@ import (
 const (
 	forwardedKey = "svc:forwarded"
 	// forwardedBothKey is the Redis key for notes about a trusted proxy that sends both X-Real-IP and X-Forwarded-For.
-	// It is a key of its own so that a header from an untrusted client does not overwrite such a note.
+	// Notes about untrusted clients have another Redis key, so that such a client cannot overwrite this note.
 	forwardedBothKey = "svc:forwarded:both"
 	// forwardedKept is how long a note about forwarded headers is kept. It is longer than the interval at which http
 	// processes write such notes.

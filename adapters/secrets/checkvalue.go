@@ -8,8 +8,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/keyset"
 )
 
-// KeyCheckValues returns the check value of each key of the keyset, which proves that a key is the same and
-// reveals nothing else (docs/decisions/0017-admin-and-keyset.md).
+// KeyCheckValues returns the check value of each key of the keyset. Equal check values mean equal keys, and a check
+// value does not reveal its key (docs/decisions/0017-admin-and-keyset.md).
 func (c *Cipher) KeyCheckValues() map[uint32][]byte { return maps.Clone(c.values) }
 
 func checkValues(handle *keyset.Handle) (map[uint32][]byte, error) {

@@ -12,8 +12,8 @@ import (
 
 // Errors about payments and the payment provider. No caller of the API sees them.
 var (
-	// ErrPaymentExists is returned for a new payment of a deposit that already has one of the same kind,
-	// processing or succeeded.
+	// ErrPaymentExists is returned when a deposit already has a payment of the same kind that is processing or
+	// succeeded: it refuses a second charge.
 	ErrPaymentExists = errors.New("ports: the deposit has a payment of this kind")
 	// ErrProviderUnreachable is the error for a failure of the payment provider, not of this service. The tenant's pages
 	// name the provider as the cause.

@@ -35,7 +35,7 @@ type DeliveryJob struct {
 // QueueMode is the way in which jobs reach workers: through the queue in Redis, or directly.
 type QueueMode string
 
-// The ways in which jobs reach workers: through the queue in Redis, or directly.
+// The values of QueueMode.
 const (
 	QueueModeQueued QueueMode = "queue"
 	// Jobs go straight to the workers of this process, while Redis takes no jobs.

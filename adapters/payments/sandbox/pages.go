@@ -96,7 +96,8 @@ func (p *Provider) pageOf(c *fiber.Ctx) (entry, error) {
 		return entry{}, fault.ErrRouteNotFound
 	}
 	e, err := p.byRef(c.UserContext(), ref)
-	// A collection, or a payment closed before its page was opened, has no payment page.
+	// Two kinds of payment have no payment page: a collection, and a payment that was closed before its page was
+	// opened.
 	if errors.Is(err, pgx.ErrNoRows) || (err == nil && e.returnURL == "") {
 		return entry{}, fault.ErrRouteNotFound
 	}

@@ -139,8 +139,8 @@ func (d QueueingTx) Exec(_ context.Context, sql string, args ...any) (pgconn.Com
 	return pgconn.CommandTag{}, nil
 }
 
-// Commit sends the queued statements and COMMIT; once begun, it outlives the caller's context. Returns
-// service_unavailable if the connection breaks: the server may then have committed.
+// Commit sends the queued statements and COMMIT; once begun, it outlives the caller's context. Commit returns
+// fault.ErrUnavailable if the connection breaks, although Postgres may have committed by then.
 func (t *Tx) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fault.ErrUnavailable.WithCause(err)
