@@ -171,15 +171,15 @@ func lockDeposits(x *watched) (end func()) {
 	require.NoError(x.t, err)
 	_, err = c.Exec(ctx, `BEGIN; LOCK TABLE deposits, api_keys IN ACCESS EXCLUSIVE MODE`)
 	require.NoError(x.t, err)
-	leave := x.crowd(40)
+	leave := x.startReaders(40)
 	return func() {
 		leave()
 		require.NoError(x.t, c.Close(ctx))
 	}
 }
 
-// crowd has n clients read deposits without a pause, until they leave.
-func (x *watched) crowd(n int) (leave func()) {
+// startReaders starts n clients that read deposits without a pause, until leave is called.
+func (x *watched) startReaders(n int) (leave func()) {
 	stop := make(chan struct{})
 	var all sync.WaitGroup
 	for range n {
