@@ -178,7 +178,8 @@ func (p *pager) hears(t *testing.T, times int, text string, within time.Duration
 // before, and a page about the cause quiets the burn of a budget that began before it.
 func TestLong_Pager_IsToldOfEachFault_AndOfNoEffectOfIt(t *testing.T) {
 	p := startPager(t, func(config string) string { return config })
-	out, err := exec.Command("amtool", "check-config", docstest.RepositoryRoot()+"/deployments/alertmanager.yml").CombinedOutput()
+	out, err := exec.Command("amtool", "check-config",
+		docstest.RepositoryRoot()+"/deployments/alertmanager.yml").CombinedOutput()
 	require.NoError(t, err, string(out))
 	p.post(t, "ApiErrorsFast", "", true)
 	p.post(t, "WritesFail", "lock", true)

@@ -55,7 +55,8 @@ type watchedOf struct {
 
 func newWatched(t *testing.T, of watchedOf) *watched {
 	t.Helper()
-	services, err := backing.StartPostgresAndRedis(t.Context(), backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
+	services, err := backing.StartPostgresAndRedis(t.Context(),
+		backing.Options{Private: true, FastUnsafe: true, Logf: t.Logf})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, services.Close()) })
 	x := &watched{t: t, postgres: services.Postgres, redis: services.Redis, database: services.PostgresURL,

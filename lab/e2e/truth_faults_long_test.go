@@ -107,7 +107,8 @@ func truths(t *testing.T) []truth {
 				return func() { x.api(x.t).post("/webhooks/"+id+"/rotate-secret", map[string]any{}, nil) }
 			},
 			alert: "SecretsUnreadable", summary: "the secret of a subscription does not decrypt", book: "rotate",
-			doctor: "webhook secrets of no key do not decrypt", shows: unreadable("secrets, 5 minutes"), clears: 20 * time.Minute,
+			doctor: "webhook secrets of no key do not decrypt", shows: unreadable("secrets, 5 minutes"),
+			clears: 20 * time.Minute,
 		},
 		{
 			fault: "the clock of Postgres is ten minutes ahead", of: watchedOf{environ: []string{retriesSoon}},

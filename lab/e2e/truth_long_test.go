@@ -97,7 +97,8 @@ func (f truth) tell(t *testing.T) (row string) {
 	end()
 	passes(t, 10*time.Second) // changes after the fault
 	done, failures, _ := under.end()
-	require.Eventually(t, func() bool { return !f.shows(x) && x.prometheus.quiet(t, f.alert) }, max(clearsWithin, f.clears), time.Second,
+	require.Eventually(t, func() bool { return !f.shows(x) && x.prometheus.quiet(t, f.alert) },
+		max(clearsWithin, f.clears), time.Second,
 		"the fault is over")
 	healed := time.Since(ended)
 	lost := x.lost(done)

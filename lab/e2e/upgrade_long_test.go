@@ -108,8 +108,9 @@ func (w *deployment) migrateBehindAReader(t *testing.T, dir, databaseURL string)
 	_, err = reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT count(*) FROM deposits`)
 	require.NoError(t, err)
 	log := &procs.OutputBuffer{}
-	up, err := procs.Start(procs.ProcessSpec{Name: "admin", Path: filepath.Join(dir, "admin"), Args: []string{"migrate", "up"},
-		Env: append([]string{"PATH=" + os.Getenv("PATH")}, w.environ...), Log: log})
+	up, err := procs.Start(procs.ProcessSpec{Name: "admin", Path: filepath.Join(dir, "admin"),
+		Args: []string{"migrate", "up"},
+		Env:  append([]string{"PATH=" + os.Getenv("PATH")}, w.environ...), Log: log})
 	require.NoError(t, err)
 	t.Cleanup(up.Kill)
 	require.Eventually(t, func() bool {
