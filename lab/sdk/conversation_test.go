@@ -24,9 +24,8 @@ type deposit struct {
 // TestConversation_OfEachLibrary is the whole of what a partner does, said once for all languages.
 func TestConversation_OfEachLibrary(t *testing.T) {
 	t.Parallel()
-	f := startSandbox(t)
 	forEach(t, func(t *testing.T, l language) {
-		c := newConversation(t, l, f)
+		c := newConversation(t, l)
 		c.connect()
 		c.askWhyRefused()
 		c.subscribe()
@@ -56,8 +55,9 @@ type conversation struct {
 	deposits                                           []string
 }
 
-func newConversation(t *testing.T, l language, f facts) *conversation {
+func newConversation(t *testing.T, l language) *conversation {
 	t.Helper()
+	f := newPartner(t)
 	return &conversation{t: t, l: l, f: f, d: l.serve(t, f.APIBaseURL, f.APIKey), hook: newHook(t),
 		externalID: "villa " + l.name + " & " + uuid.NewString()}
 }
@@ -90,7 +90,7 @@ func (c *conversation) connect() {
 	require.Equal(t, c.f.PartnerSlug, me.Slug)
 }
 
-// askWhyRefused asks about a connect URL that was changed. A partner has thirty questions a minute for all these tests.
+// askWhyRefused asks about a connect URL that was changed.
 func (c *conversation) askWhyRefused() {
 	var why struct {
 		Valid bool
@@ -322,7 +322,9 @@ func (c *conversation) changeSecret() {
 	var rotated struct{ Secret string }
 	c.d.must(&rotated, "webhooks.rotateSecret", c.webhookID)
 	require.NotEqual(c.t, c.secret, rotated.Secret)
-	require.Equal(c.t, "succeeded", c.d.sendTest(c.webhookID))
+	var sent struct{ Status string }
+	c.d.must(&sent, "webhooks.test", c.webhookID)
+	require.Equal(c.t, "succeeded", sent.Status)
 	got := c.hook.await(c.t, "deposit.activated", "dep_test_")
 	require.Nil(c.t, c.d.do("unwrap", got.asCase(rotated.Secret)).Error)
 	old := c.d.do("unwrap", got.asCase(c.secret))

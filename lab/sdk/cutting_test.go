@@ -62,13 +62,12 @@ func (cut) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // fails all the same is repeated with its key, as the guide says.
 func TestCreate_ThroughAProxyThatCuts_NeverDoubles(t *testing.T) {
 	t.Parallel()
-	f := startSandbox(t)
 	forEach(t, func(t *testing.T, l language) {
 		const wanted = 200
-		c := newConversation(t, l, f)
+		c := newConversation(t, l)
 		c.connect()
-		address, cuts := cuttingProxy(t, f.APIBaseURL)
-		d := l.serve(t, address, f.APIKey)
+		address, cuts := cuttingProxy(t, c.f.APIBaseURL)
+		d := l.serve(t, address, c.f.APIKey)
 		request := c.request("500")
 		delete(request, "clientId")
 		ids := map[string]bool{}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,21 +99,6 @@ func (d *driver) mustCall(into any, c call) {
 	if into != nil {
 		require.NoError(d.t, json.Unmarshal(o.Value, into), string(o.Value))
 	}
-}
-
-// sendTest sends a test delivery and gives its status. The tests of this package share a partner, and a partner may
-// send 20 test deliveries a minute and 2 at the same time. So sendTest repeats a call that is refused for its rate.
-func (d *driver) sendTest(webhookID string) (status string) {
-	d.t.Helper()
-	var o outcome
-	require.Eventually(d.t, func() bool {
-		o = d.do("call", call{Call: "webhooks.test", Args: []any{webhookID}})
-		return o.Error == nil || o.Error.Code != "rate_limited"
-	}, 2*soon, time.Second)
-	require.Nil(d.t, o.Error, "%+v", o.Error)
-	var sent struct{ Status string }
-	require.NoError(d.t, json.Unmarshal(o.Value, &sent))
-	return sent.Status
 }
 
 // fails performs a call that the API refuses.

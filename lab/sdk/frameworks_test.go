@@ -25,7 +25,6 @@ func TestFramework_ReadsTheRawBody(t *testing.T) {
 	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
-	f := startSandbox(t)
 	for name, argv := range map[string][]string{
 		"symfony": {"php", "-d", "error_log=/dev/stderr", "-S", "127.0.0.1:PORT", "php/tests/symfony.php"},
 		"laravel": {"php", "-d", "error_log=/dev/stderr", "-S", "127.0.0.1:PORT", "php/tests/laravel.php"},
@@ -40,13 +39,16 @@ func TestFramework_ReadsTheRawBody(t *testing.T) {
 			port, err := backing.FreePort()
 			require.NoError(t, err)
 			address := "127.0.0.1:" + strconv.Itoa(port)
+			f := newPartner(t)
 			d := languages()[0].serve(t, f.APIBaseURL, f.APIKey)
 			var webhook struct{ ID, Secret string }
 			url := "http://" + address + "/hooks/deposits"
 			d.must(&webhook, "webhooks.create", object{"url": url, "events": []string{"deposit.activated"}})
 
 			said := startApp(t, argv, address, webhook.Secret)
-			require.Equal(t, "succeeded", d.sendTest(webhook.ID), said.String())
+			var sent struct{ Status string }
+			d.must(&sent, "webhooks.test", webhook.ID)
+			require.Equal(t, "succeeded", sent.Status, said.String())
 			require.Eventually(t, func() bool { return strings.Contains(said.String(), "verified deposit.activated") },
 				soon, often, said)
 			status, reason := forge(t, url)

@@ -39,7 +39,6 @@ func TestStart_FromAnEmptyFolderToAVerifiedWebhook(t *testing.T) {
 	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
-	startSandbox(t)
 	forEach(t, func(t *testing.T, l language) {
 		const patience, most = 3 * time.Minute, 25
 		begin, dir, script, lines := time.Now(), t.TempDir(), "", 0
@@ -85,12 +84,16 @@ func debian(t testing.TB) string {
 	return tools + ":/usr/bin:" + os.Getenv("PATH")
 }
 
-// checkout is a folder that looks like a checkout of this repository in which `make run` runs.
+// checkout is a folder that looks like a checkout of this repository in which `make run` runs, with a partner of its
+// own.
 func checkout(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink(sdk(), filepath.Join(dir, "sdk")))
-	require.NoError(t, os.Symlink(filepath.Join(shared.dir, ".local"), filepath.Join(dir, ".local")))
+	content, err := json.MarshalIndent(newPartner(t), "", "  ")
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".local"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".local", "sandbox.json"), content, 0o600))
 	return dir
 }
 
@@ -100,7 +103,6 @@ func TestReadme_SamplesRun(t *testing.T) {
 	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
-	f := startSandbox(t)
 	forEach(t, func(t *testing.T, l language) {
 		const most = 10
 		marks := map[string]string{"php": "php", "node": "js", "python": "python", "go": "go"}
@@ -118,17 +120,17 @@ func TestReadme_SamplesRun(t *testing.T) {
 			program += "\n" + strings.TrimPrefix(b.text, "<?php\n")
 		}
 		require.GreaterOrEqual(t, samples, 4)
-		runReadme(t, l, program, readmeFacts(t, l, f))
+		runReadme(t, l, program, readmeFacts(t, l))
 	})
 }
 
 // readmeFacts gives the environment of the samples: a linked operator, a delivery, a return URL.
-func readmeFacts(t *testing.T, l language, f facts) []string {
+func readmeFacts(t *testing.T, l language) []string {
 	t.Helper()
-	c := newConversation(t, l, f)
+	c := newConversation(t, l)
 	c.connect()
 	c.subscribe()
-	c.d.sendTest(c.webhookID)
+	c.d.must(nil, "webhooks.test", c.webhookID)
 	got := c.hook.await(t, "deposit.activated", "dep_test_")
 	headers := map[string]string{}
 	for name := range got.headers {
@@ -136,6 +138,7 @@ func readmeFacts(t *testing.T, l language, f facts) []string {
 	}
 	encoded, err := json.Marshal(headers)
 	require.NoError(t, err)
+	f := c.f
 	return []string{"API_URL=" + f.APIBaseURL, "API_KEY=" + f.APIKey, "ACCOUNT_ID=" + c.accountID,
 		"WEBHOOK_BODY=" + got.body, "WEBHOOK_HEADERS=" + string(encoded), "WEBHOOK_SECRET=" + c.secret,
 		"CONNECT_SECRET=" + f.ConnectSecret, "CONNECT_BASE=" + f.DashboardBaseURL, "PARTNER_SLUG=" + f.PartnerSlug,

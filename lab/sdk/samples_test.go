@@ -23,12 +23,12 @@ import (
 )
 
 // TestSamples_OfEveryOperationRun runs the samples of the reference at /docs, in every language, on the sandbox. Ids of
-// the examples are replaced by ids that exist. It is not parallel to other tests: a partner has 16 webhooks at most.
-func TestSamples_OfEveryOperationRun(t *testing.T) { //nolint:paralleltest // see above
+// the examples are replaced by ids that exist.
+func TestSamples_OfEveryOperationRun(t *testing.T) {
+	t.Parallel()
 	if !rarely.MustRun(t, rarely.LibraryTests) {
 		return
 	}
-	f := startSandbox(t)
 	var all map[string]map[string]string // by operation and language
 	require.NoError(t, json.Unmarshal(samples.JSON, &all))
 	doc, err := partnerapi.OpenAPIDocument()
@@ -44,15 +44,16 @@ func TestSamples_OfEveryOperationRun(t *testing.T) { //nolint:paralleltest // se
 	last := slices.Index(operations, "deleteAccount") // the others need the account
 	operations = append(slices.Delete(operations, last, last+1), "deleteAccount")
 
-	t.Cleanup(func() { forgetCreated(t, f) })
-	commands := curlSamples(t, f, doc)
-	t.Run("curl", func(t *testing.T) { //nolint:paralleltest // it ends before the others begin
-		runSamples(t, languages()[0], f, operations, func(operation string) string { return commands[operation] },
-			curlRunner)
+	t.Run("curl", func(t *testing.T) {
+		t.Parallel()
+		c := newConversation(t, languages()[0])
+		commands := curlSamples(t, c.f, doc)
+		runSamples(c, operations, func(operation string) string { return commands[operation] }, curlRunner)
 	})
 	forEach(t, func(t *testing.T, l language) {
-		runSamples(t, l, f, operations, func(operation string) string {
-			return strings.ReplaceAll(all[operation][l.name], "{base_url}", f.APIBaseURL)
+		c := newConversation(t, l)
+		runSamples(c, operations, func(operation string) string {
+			return strings.ReplaceAll(all[operation][l.name], "{base_url}", c.f.APIBaseURL)
 		}, sampleRunner)
 	})
 }
@@ -60,9 +61,9 @@ func TestSamples_OfEveryOperationRun(t *testing.T) { //nolint:paralleltest // se
 // runner writes the programs of a language and gives the command of each.
 type runner func(t *testing.T, l language, texts map[string]string) func(operation string) []string
 
-func runSamples(t *testing.T, l language, f facts, operations []string, sample func(string) string, runner runner) {
+func runSamples(c *conversation, operations []string, sample func(string) string, runner runner) {
+	t, l, f := c.t, c.l, c.f
 	t.Helper()
-	c := newConversation(t, l, f)
 	c.connect()
 	p := &provider{c: c}
 	p.begin()
@@ -182,18 +183,6 @@ func (p *provider) begin() {
 		return len(events) > 0
 	}, soon, often)
 	p.c.t.Cleanup(func() { p.do(http.MethodDelete, "/webhooks/"+p.webhook, nil, nil) })
-}
-
-// forgetCreated deletes the webhooks that samples have created.
-func forgetCreated(t *testing.T, f facts) {
-	p := &provider{c: &conversation{t: t, f: f}}
-	var webhooks []struct{ ID, URL string }
-	p.do(http.MethodGet, "/webhooks", nil, &webhooks)
-	for _, w := range webhooks {
-		if strings.HasPrefix(w.URL, "https://pms.example.com/") {
-			p.do(http.MethodDelete, "/webhooks/"+w.ID, nil, nil)
-		}
-	}
 }
 
 var exampleID = regexp.MustCompile(`\b(acct|cli|dep|pwh|dlv|key|evt)_[0-9a-z]{26}`)

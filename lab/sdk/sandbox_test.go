@@ -5,16 +5,19 @@ package sdk_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/lab/backing"
@@ -30,17 +33,24 @@ const (
 	often = 20 * time.Millisecond
 )
 
-// shared is what the tests of this package use together: it is made when the first test asks.
+// shared is what the tests of this package use together.
 var shared struct {
 	dir     string
-	sandbox sync.Once
+	start   sync.Once // starts the sandbox when the first test needs it
 	process *procs.Process
-	err     error
+	sandbox facts
+	admin   []string // the environment of admin commands for the sandbox
+	err     error    // of the start
 }
 
-// facts are the sandbox's addresses and credentials, as .local/sandbox.json tells them.
+// facts are the addresses of the sandbox, and the credentials of a partner. Their JSON has the names of
+// .local/sandbox.json.
 type facts struct {
-	APIBaseURL, DashboardBaseURL, PartnerSlug, ConnectSecret, APIKey string
+	APIBaseURL       string `json:"apiBaseUrl"`
+	DashboardBaseURL string `json:"dashboardBaseUrl"`
+	PartnerSlug      string `json:"partnerSlug"`
+	ConnectSecret    string `json:"connectSecret"`
+	APIKey           string `json:"apiKey"`
 }
 
 func TestMain(m *testing.M) {
@@ -60,34 +70,58 @@ func run(m *testing.M) int {
 	return backing.RunTests(m)
 }
 
-// startSandbox gives the running sandbox of this package.
-func startSandbox(t testing.TB) facts {
+// newPartner creates a partner in the sandbox of this package. Each test has partners of its own, since a partner may
+// send 20 test deliveries a minute and 2 at the same time.
+func newPartner(t testing.TB) facts {
 	t.Helper()
-	shared.sandbox.Do(func() { shared.err = beginSandbox(t) })
+	shared.start.Do(func() { shared.err = startSandbox(t.Context()) })
 	require.NoError(t, shared.err)
-	file := filepath.Join(shared.dir, ".local", "sandbox.json")
-	var told facts // of this call: tests call at the same time
-	require.Eventually(t, func() bool {
-		content, err := os.ReadFile(file)
-		return err == nil && json.Unmarshal(content, &told) == nil
-	}, ready, often, "the sandbox is ready")
-	return told
+	f := shared.sandbox
+	f.PartnerSlug = "p-" + uuid.NewString()
+	said, err := procs.RunForOutput(t.Context(), procs.ProcessSpec{Name: "admin", Path: filepath.Join(shared.dir, "admin"),
+		Args: []string{"partner", "create", "--json", "--slug", f.PartnerSlug, "--name", f.PartnerSlug}, Env: shared.admin})
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(said), &f))
+	return f
 }
 
-// beginSandbox builds the sandbox as `make run` does, and runs it with limits that four languages at a time keep.
-func beginSandbox(t testing.TB) error {
-	binary := filepath.Join(shared.dir, "sandbox")
-	if err := (procs.BuildOptions{}).CompileTo(t.Context(), binary, "cmd/sandbox"); err != nil {
+// startSandbox builds the sandbox as `make run` does, and runs it with limits that four languages at a time keep.
+func startSandbox(ctx context.Context) error {
+	build := procs.BuildOptions{}
+	if err := build.CompileTo(ctx, shared.dir+string(filepath.Separator), "cmd/sandbox", "cmd/admin"); err != nil {
 		return err
 	}
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { // the sandbox starts its own servers
 		return strings.HasPrefix(pair, "DATABASE_URL=") || strings.HasPrefix(pair, "REDIS_URL=")
 	})
-	env = append(env, "RATE_LIMIT_PER_MINUTE=60000", "RATE_LIMIT_WRITES_PER_MINUTE=60000", "AUTH_ATTEMPTS_PER_MINUTE=600")
-	process, err := procs.Start(
-		procs.ProcessSpec{Name: "sandbox", Path: "env", Args: []string{"-C", shared.dir, binary}, Env: env})
+	process, err := procs.Start(procs.ProcessSpec{Name: "sandbox", Path: "env",
+		Args: []string{"-C", shared.dir, filepath.Join(shared.dir, "sandbox")},
+		Env: append(env, "RATE_LIMIT_PER_MINUTE=60000", "RATE_LIMIT_WRITES_PER_MINUTE=60000",
+			"AUTH_ATTEMPTS_PER_MINUTE=600")})
+	if err != nil {
+		return err
+	}
 	shared.process = process
-	return err
+	ctx, cancel := context.WithTimeout(ctx, ready)
+	defer cancel()
+	tour := regexp.MustCompile(`(?m)^#   admin    (.*) bin/admin doctor$`)
+	var line []string
+	if err := process.AwaitCondition(ctx, func() error {
+		if line = tour.FindStringSubmatch(process.OutputTail()); line == nil {
+			return errors.New("the sandbox has not printed its tour")
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, pair := range regexp.MustCompile(`(\w+)='([^']+)'`).FindAllStringSubmatch(line[1], -1) {
+		shared.admin = append(shared.admin, pair[1]+"="+pair[2])
+	}
+	content, err := os.ReadFile(filepath.Join(shared.dir, ".local", "sandbox.json"))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, &shared.sandbox)
 }
 
 // language is a library with its driver: the program of its tests that performs cases.
