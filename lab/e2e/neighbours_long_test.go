@@ -197,13 +197,13 @@ func (w *deployment) neighbour(t *testing.T, slug string) *neighbour {
 	own := *w
 	n := &neighbour{deployment: &own, answers: map[string]int{}}
 	listen := func(answer receiver.Responder) string {
-		base, end, err := receiver.StartServer(receiver.WebhookHandler(func(receiver.Webhook) (receiver.Responder, func(taken bool)) {
-			return answer, func(taken bool) {
-				if taken {
-					n.taken.Add(1)
-				}
+		count := func(taken bool) {
+			if taken {
+				n.taken.Add(1)
 			}
-		}))
+		}
+		base, end, err := receiver.StartServer(receiver.WebhookHandler(
+			func(receiver.Webhook) (receiver.Responder, func(taken bool)) { return answer, count }))
 		require.NoError(t, err)
 		t.Cleanup(end)
 		return base
