@@ -50,9 +50,9 @@ type Config struct {
 	// Draining reports whether the process is about to stop, so that responses close their connections. May be nil.
 	Draining func() bool
 
-	// Forwarded is called at intervals while proxy headers suggest a wrong setting of trusted proxies; nil means that
-	// nothing is called.
-	Forwarded func(context.Context, middleware.ProxyHeaderWarning)
+	// Forwarded is called at intervals while proxy headers suggest a wrong setting of trusted proxies, and reports whether
+	// it stored the note; nil means that nothing is called.
+	Forwarded func(context.Context, middleware.ProxyHeaderWarning) (stored bool)
 
 	Traced bool
 }
@@ -119,7 +119,7 @@ func New(cfg Config, s SurfaceDeps) (*fiber.App, error) {
 	)
 	if cfg.Forwarded != nil {
 		app.Use(middleware.WarnProxyHeaders(forwardedInterval,
-			func(c *fiber.Ctx, n middleware.ProxyHeaderWarning) { cfg.Forwarded(c.UserContext(), n) }))
+			func(c *fiber.Ctx, n middleware.ProxyHeaderWarning) bool { return cfg.Forwarded(c.UserContext(), n) }))
 	}
 	app.Use(middleware.Compress()) // Compression is innermost, so that error responses are not compressed.
 	if err := mount(app, s); err != nil {

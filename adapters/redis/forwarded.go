@@ -38,12 +38,12 @@ func forwardedKeyOf(both bool) string {
 // StoreProxyHeaderWarning stores a note about a suspicious header with a client's address in Redis for an hour,
 // for `admin doctor`.
 func StoreProxyHeaderWarning(ctx context.Context, client redis.UniversalClient, breaker *Breaker,
-	f ProxyHeaderWarning) {
+	f ProxyHeaderWarning) error {
 	text, err := json.Marshal(f)
 	if err != nil {
 		panic("redis: " + err.Error())
 	}
-	_ = breaker.Do(ctx, func(ctx context.Context) error {
+	return breaker.Do(ctx, func(ctx context.Context) error {
 		return client.Set(ctx, forwardedKeyOf(f.Both), text, forwardedKept).Err()
 	})
 }

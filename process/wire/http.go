@@ -183,10 +183,10 @@ func (s *process) caughtMails(site *ui.SiteCookies) *caughtmails.Deps {
 }
 
 // noticeForwarded returns a function that warns about a misconfigured proxy, once for each kind of mistake, and
-// keeps a note for `admin doctor`.
-func (s *process) noticeForwarded() func(context.Context, middleware.ProxyHeaderWarning) {
+// keeps a note for `admin doctor`. The function reports whether the note was stored.
+func (s *process) noticeForwarded() func(context.Context, middleware.ProxyHeaderWarning) bool {
 	var untrusted, both sync.Once
-	return func(ctx context.Context, n middleware.ProxyHeaderWarning) {
+	return func(ctx context.Context, n middleware.ProxyHeaderWarning) bool {
 		if n.Both {
 			both.Do(func() {
 				s.log.WarnContext(ctx,
@@ -200,8 +200,8 @@ func (s *process) noticeForwarded() func(context.Context, middleware.ProxyHeader
 					"peer", n.Peer, "header", n.Header)
 			})
 		}
-		redisadapter.StoreProxyHeaderWarning(ctx, s.redis, s.breaker,
-			redisadapter.ProxyHeaderWarning{Peer: n.Peer, Header: n.Header, Both: n.Both})
+		return redisadapter.StoreProxyHeaderWarning(ctx, s.redis, s.breaker,
+			redisadapter.ProxyHeaderWarning{Peer: n.Peer, Header: n.Header, Both: n.Both}) == nil
 	}
 }
 

@@ -20,8 +20,9 @@ type ProxyHeaderWarning struct {
 
 // WarnProxyHeaders returns the middleware that calls notice when a peer that is no trusted proxy sends another
 // client's address: all clients behind it share one rate limit. Behind ClientAddress, it also calls notice when a
-// trusted proxy sends both headers. Each case is noticed at most once per interval.
-func WarnProxyHeaders(interval time.Duration, notice func(*fiber.Ctx, ProxyHeaderWarning)) fiber.Handler {
+// trusted proxy sends both headers. Each case is noticed once per interval, and again with the next request if notice
+// returns false because its note was lost.
+func WarnProxyHeaders(interval time.Duration, notice func(*fiber.Ctx, ProxyHeaderWarning) bool) fiber.Handler {
 	// Unix seconds from which notice may be called again, for each of the two cases.
 	var untrusted, both atomic.Int64
 	return func(c *fiber.Ctx) error {
@@ -32,7 +33,9 @@ func WarnProxyHeaders(interval time.Duration, notice func(*fiber.Ctx, ProxyHeade
 		now, after := time.Now().Unix(), next.Load()
 		if n.Header != "" && now >= after && next.CompareAndSwap(after, now+int64(interval/time.Second)) {
 			n.Peer = c.Context().RemoteIP().String()
-			notice(c, n)
+			if !notice(c, n) {
+				next.Store(now)
+			}
 		}
 		return c.Next()
 	}

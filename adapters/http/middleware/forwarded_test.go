@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,19 +45,14 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 			noticed := make(chan middleware.ProxyHeaderWarning, 10)
 			app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{TrustedProxies: c.trusted}))
 			app.Use(middleware.ClientAddress(c.trusted, c.believed))
-			app.Use(middleware.WarnProxyHeaders(time.Hour, func(_ *fiber.Ctx, n middleware.ProxyHeaderWarning) { noticed <- n }))
+			app.Use(middleware.WarnProxyHeaders(time.Hour, func(_ *fiber.Ctx, n middleware.ProxyHeaderWarning) bool {
+				noticed <- n
+				return true
+			}))
 			app.Get("/", func(c *fiber.Ctx) error { return c.SendStatus(http.StatusOK) })
 			address := servetest.ServeApp(t, app)
 			for range 3 {
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", nil)
-				require.NoError(t, err)
-				for _, header := range c.headers {
-					req.Header.Set(header, "192.0.2.1")
-				}
-				res, err := http.DefaultClient.Do(req)
-				require.NoError(t, err)
-				require.NoError(t, res.Body.Close())
-				require.Equal(t, http.StatusOK, res.StatusCode)
+				requestWith(t, address, c.headers...)
 			}
 			close(noticed)
 			var got []middleware.ProxyHeaderWarning
@@ -66,4 +62,33 @@ func TestForwarded_NoticesAPeerOnceInAnInterval(t *testing.T) {
 			require.Equal(t, c.noticed, got)
 		})
 	}
+}
+
+func TestForwarded_WhoseNoteIsLost_IsNoticedAgain(t *testing.T) {
+	t.Parallel()
+	var noticed atomic.Int64
+	app := fiber.New(middleware.FiberConfig(middleware.ServerConfig{}))
+	app.Use(middleware.WarnProxyHeaders(time.Hour, func(*fiber.Ctx, middleware.ProxyHeaderWarning) bool {
+		return noticed.Add(1) == 3
+	}))
+	app.Get("/", func(c *fiber.Ctx) error { return c.SendStatus(http.StatusOK) })
+	address := servetest.ServeApp(t, app)
+	for range 5 {
+		requestWith(t, address, "X-Real-IP")
+	}
+	require.EqualValues(t, 3, noticed.Load())
+}
+
+// requestWith requests a page with an address of another client in each of the headers.
+func requestWith(t *testing.T, address string, headers ...string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/", nil)
+	require.NoError(t, err)
+	for _, header := range headers {
+		req.Header.Set(header, "192.0.2.1")
+	}
+	res, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusOK, res.StatusCode)
 }
