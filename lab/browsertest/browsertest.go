@@ -135,11 +135,7 @@ const maxBytes = 60_000
 // pages, with SCREENSHOTS=1 of all, are written to .local/screenshots.
 func RequireUsablePage(browser context.Context, t testing.TB, name string) {
 	t.Helper()
-	// The heading of a page appears before its stylesheet has arrived.
-	require.Eventually(t, func() bool {
-		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
-		return err == nil && loaded
-	}, testLimit, 10*time.Millisecond, name)
+	AwaitLoaded(browser, t)
 	// After a key the browser marks the focus, as for a person who uses the keyboard.
 	require.NoError(t, chromedp.Do(browser, chromedp.KeyEvent(kb.Escape)), name)
 	faults, err := chromedp.Run(browser,
@@ -150,6 +146,15 @@ func RequireUsablePage(browser context.Context, t testing.TB, name string) {
 	}
 	require.Empty(t, faults, name)
 	losesNothing(browser, t, name)
+}
+
+// AwaitLoaded waits until a page has arrived with its stylesheet. Its first elements appear before that.
+func AwaitLoaded(browser context.Context, t testing.TB) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		loaded, err := chromedp.Run(browser, chromedp.Evaluate[bool](`document.readyState === "complete"`))
+		return err == nil && loaded
+	}, testLimit, 10*time.Millisecond, "the page loads")
 }
 
 func picture(browser context.Context, t testing.TB, name string) {

@@ -28,6 +28,7 @@ func photoOfDamage(t testing.TB) (path string) {
 // shown gives the text of the page's main part.
 func shown(ctx context.Context, t testing.TB) string {
 	t.Helper()
+	browsertest.AwaitLoaded(ctx, t)
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.querySelector('main').textContent"))
 	require.NoError(t, err)
 	return text

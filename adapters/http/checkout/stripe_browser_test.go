@@ -63,6 +63,7 @@ func (s shop) do(steps ...chromedp.Action[chromedp.Void]) {
 
 func (s shop) text(selector string) (text string) {
 	s.t.Helper()
+	browsertest.AwaitLoaded(s.tab, s.t)
 	text, err := chromedp.Run(s.tab, chromedp.Evaluate[string]("document.querySelector('"+selector+"').innerText"))
 	require.NoError(s.t, err)
 	return text

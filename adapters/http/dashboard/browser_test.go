@@ -47,6 +47,7 @@ func signIn(ctx context.Context, t *testing.T, s *connecttest.Server, email stri
 
 func ask(ctx context.Context, t *testing.T, expression string) string {
 	t.Helper()
+	browsertest.AwaitLoaded(ctx, t)
 	answer, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
 	require.NoError(t, err)
 	return answer
