@@ -299,7 +299,8 @@ func TestFigures_AreThoseOfTheCode(t *testing.T) {
 				deposit.MaxMetadataValueLength),
 			fmt.Sprintf("to an address %d times at most and to all addresses together %d times", deposit.MaxLinkMailsToAddress,
 				deposit.MaxLinkMails), fmt.Sprintf("recipients [1–%d]", deposit.MaxLinkRecipients),
-			fmt.Sprintf("≤ %d KiB", webhook.MaxResponseSnippet>>10), fmt.Sprintf("at most %d h", int(webhook.MaxRetryAfter.Hours())),
+			fmt.Sprintf("≤ %d KiB", webhook.MaxResponseSnippet>>10),
+			fmt.Sprintf("at most %d h", int(webhook.MaxRetryAfter.Hours())),
 		},
 		service: {
 			fmt.Sprintf("Minimum deposit amount | %d EUR", deposit.MinAmount/100),

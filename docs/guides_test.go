@@ -147,7 +147,8 @@ func TestProviders_HaveEveryPlace(t *testing.T) {
 func TestDebugging_NamesLogMessagesOfTheCode(t *testing.T) {
 	var source strings.Builder
 	for _, file := range files(t, ".go") {
-		if floor, _, _ := strings.Cut(file, "/"); slices.Contains(docstest.LayerFolders(), floor) && !strings.HasSuffix(file, "_test.go") {
+		if floor, _, _ := strings.Cut(file, "/"); slices.Contains(docstest.LayerFolders(), floor) &&
+			!strings.HasSuffix(file, "_test.go") {
 			source.WriteString(docstest.ReadFile(t, file))
 		}
 	}

@@ -173,5 +173,6 @@ func TestSentinels_WithTLS_AreTrustedByTheirAuthorityAlone(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 
 	// The test above follows a failover.
-	require.NoError(t, write(t, clientOf(t, "rediss-sentinel"+hosts, redis.WithSentinelPassword(password), trusting), "key"))
+	require.NoError(t, write(t, clientOf(t, "rediss-sentinel"+hosts,
+		redis.WithSentinelPassword(password), trusting), "key"))
 }

@@ -37,8 +37,9 @@ func by(key, message string) string {
 }
 
 func explain(values map[string][]string, connectSecret secret.Text) connect.URLExplanation {
-	_, found := connect.ExplainURL("acme", values, connect.CandidateSecrets{Connect: connectSecret, API: "svc_pk_test_EXAMPLE",
-		Signing: map[id.ID]secret.Text{{1}: "svc_whsec_A", {2}: "svc_whsec_B"}}, explainedAt)
+	_, found := connect.ExplainURL("acme", values,
+		connect.CandidateSecrets{Connect: connectSecret, API: "svc_pk_test_EXAMPLE",
+			Signing: map[id.ID]secret.Text{{1}: "svc_whsec_A", {2}: "svc_whsec_B"}}, explainedAt)
 	return found
 }
 

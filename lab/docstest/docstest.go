@@ -1,4 +1,5 @@
-// Package docstest reads the pages under docs/ for tests that compare them with the code.
+// Package docstest reads the pages under docs/, and the sandbox's tour, for tests that compare them with the code or
+// follow them.
 package docstest
 
 import (
@@ -94,4 +95,20 @@ func CodeSpans(text string) (codes []string) {
 		codes = append(codes, strings.Trim(span, "`"))
 	}
 	return codes
+}
+
+var (
+	adminLine = regexp.MustCompile(`(?m)^#   admin    (.*) bin/admin doctor$`)
+	setting   = regexp.MustCompile(`(\w+)='([^']+)'`)
+)
+
+// AdminSettingsOfTour returns the settings (NAME=value) of the admin command at the head of the tour that the sandbox
+// prints; nil if the output has no tour.
+func AdminSettingsOfTour(output string) (environ []string) {
+	if line := adminLine.FindString(output); line != "" {
+		for _, pair := range setting.FindAllStringSubmatch(line, -1) {
+			environ = append(environ, pair[1]+"="+pair[2])
+		}
+	}
+	return environ
 }

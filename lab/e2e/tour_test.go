@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"partnerdeposits/lab/docstest"
 	"partnerdeposits/lab/procs"
 	"partnerdeposits/lab/rarely"
 	"partnerdeposits/lab/stripetest"
@@ -68,15 +69,11 @@ func requirePagesOfTour(t testing.TB, s *sandbox, want ...string) {
 	require.ElementsMatch(t, want, paths)
 }
 
-// adminEnviron gives the settings of the admin command that the head of the tour names.
-func (s *sandbox) adminEnviron(t testing.TB) (environ []string) {
+// adminEnviron returns the settings of the admin command that the head of the tour names.
+func (s *sandbox) adminEnviron(t testing.TB) []string {
 	t.Helper()
-	line := regexp.MustCompile(`(?m)^#   admin    (.*) bin/admin doctor$`).FindStringSubmatch(s.tour(t))
-	require.Len(t, line, 2, "%s", s.tour(t))
-	for _, pair := range regexp.MustCompile(`(\w+)='([^']+)'`).FindAllStringSubmatch(line[1], -1) {
-		environ = append(environ, pair[1]+"="+pair[2])
-	}
-	require.GreaterOrEqual(t, len(environ), 2, "the database and Redis")
+	environ := docstest.AdminSettingsOfTour(s.tour(t))
+	require.GreaterOrEqual(t, len(environ), 2, "the database and Redis: %s", s.tour(t))
 	return environ
 }
 

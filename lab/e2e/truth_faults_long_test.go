@@ -131,8 +131,9 @@ func truths(t *testing.T) []truth {
 		{
 			fault: "the relay is locked out", begin: func(x *watched) func() { x.hold(countedFeeds); return x.endForeign },
 			alert: "OutboxStands", within: 3 * time.Minute, summary: "An event has been on the outbox for", book: "lock",
-			doctor: "SELECT pg_terminate_backend(", shows: func(x *watched) bool { return x.shown("Backlog age")["outbox"] > 60 },
-			also: []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast"},
+			doctor: "SELECT pg_terminate_backend(",
+			shows:  func(x *watched) bool { return x.shown("Backlog age")["outbox"] > 60 },
+			also:   []string{"DeliveriesStartLateFast", "DeliveriesArriveLateFast"},
 		},
 	}
 }

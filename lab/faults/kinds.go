@@ -61,7 +61,7 @@ var processKinds = []fault{
 // redisDown kills Redis, and starts it again after a random time with its data on disk.
 func redisDown(from, to time.Duration) act { return away(redis, (*backing.Server).Kill, from, to) }
 
-// answersLost and resetting lose the answers to a connection's commands, which take effect.
+// answersLost and resetting drop the responses to commands on a connection to Postgres; the commands take effect.
 var (
 	answersLost = with(pgproxy.Fault{Lost: true})
 	resetting   = with(pgproxy.Fault{Lost: true, Reset: 100 * ms})

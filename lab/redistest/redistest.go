@@ -8,7 +8,7 @@
 //
 // All tests of a binary share a server (package backing chooses its source), and each test has a numbered database, so
 // FLUSHDB is safe. Commands beyond a database need a private server (StartServer): PUBLISH reaches every test, and
-// FLUSHALL, CONFIG SET and SCRIPT FLUSH affect all of them.
+// FLUSHALL, CONFIG SET and SCRIPT FLUSH affect every test of the server.
 package redistest
 
 import (

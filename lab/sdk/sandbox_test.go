@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -104,18 +103,13 @@ func startSandbox(ctx context.Context) error {
 	shared.process = process
 	ctx, cancel := context.WithTimeout(ctx, ready)
 	defer cancel()
-	tour := regexp.MustCompile(`(?m)^#   admin    (.*) bin/admin doctor$`)
-	var line []string
 	if err := process.AwaitCondition(ctx, func() error {
-		if line = tour.FindStringSubmatch(process.OutputTail()); line == nil {
+		if shared.admin = docstest.AdminSettingsOfTour(process.OutputTail()); shared.admin == nil {
 			return errors.New("the sandbox has not printed its tour")
 		}
 		return nil
 	}); err != nil {
 		return err
-	}
-	for _, pair := range regexp.MustCompile(`(\w+)='([^']+)'`).FindAllStringSubmatch(line[1], -1) {
-		shared.admin = append(shared.admin, pair[1]+"="+pair[2])
 	}
 	content, err := os.ReadFile(filepath.Join(shared.dir, ".local", "sandbox.json"))
 	if err != nil {

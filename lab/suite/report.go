@@ -119,7 +119,8 @@ func (r *report) take(e event) {
 			r.cached++
 		}
 	case "pass", "skip":
-		// The output of a passed test may hold a data race: `go test` writes its report to whichever test runs.
+		// The output of a passed test may contain the report of a data race in another test: the race detector prints a
+		// report while any test runs.
 		if said := strings.Join(r.said[name], ""); strings.Contains(said, "WARNING: DATA RACE") {
 			fmt.Fprintf(r.out, "--- race beside %s\n%s", name, said)
 		}

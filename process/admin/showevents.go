@@ -45,7 +45,8 @@ func describedDeliveries(all []webhook.Delivery) []fields {
 		rows = append(rows, fields{
 			{"deliveryId", id.Delivery.Of(d.ID)}, {"webhookId", id.Subscription.Of(d.SubscriptionID)},
 			{"event", string(d.Event)},
-			{"status", string(webhook.DeliveryStatusOf(d.State, d.Attempts))}, {"attemptCount", d.Attempts}, {"lastResult", last},
+			{"status", string(webhook.DeliveryStatusOf(d.State, d.Attempts))}, {"attemptCount", d.Attempts},
+			{"lastResult", last},
 			{"createdAt", at(d.CreatedAt)}, {"deliveredAt", at(d.DeliveredAt)}, {"nextAttemptAt", at(d.DueAt)},
 		})
 	}

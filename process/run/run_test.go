@@ -72,7 +72,11 @@ func TestRun_APartThatBreaksDownStopsTheProcess(t *testing.T) {
 func TestRun_ABackgroundPartOutlivesTheSignalUntilItsTurn(t *testing.T) {
 	var d diary
 	ctx, signal := context.WithCancel(t.Context())
-	work := run.NewBackgroundPart("worker", func(ctx context.Context) error { <-ctx.Done(); d.note("worker ends"); return nil })
+	work := run.NewBackgroundPart("worker", func(ctx context.Context) error {
+		<-ctx.Done()
+		d.note("worker ends")
+		return nil
+	})
 	after := d.part("server")
 	start := after.Start
 	after.Start = func(ctx context.Context, fail func(error)) error { defer signal(); return start(ctx, fail) }

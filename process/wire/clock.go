@@ -22,7 +22,7 @@ func (c *clock) note(ahead time.Duration, answered bool) {
 	}
 }
 
-// skew returns how far Postgres's clock is ahead of this machine's. known is false while it is unreachable.
+// skew returns how far Postgres's clock is ahead of this machine's. known is false while Postgres is unreachable.
 func (c *clock) skew() (ahead time.Duration, known bool) {
 	if last := c.ahead.Load(); last != nil {
 		return *last, true

@@ -97,7 +97,8 @@ func TestReset_AsTheFirstProofOfTheAddress_EndsCodesAndSessions_AndShowsWhatWasM
 	s := mailing(t)
 	p := s.CreatePartner("demo")
 	stranger := s.NewBrowser(t)
-	query := connecttest.SignedQuery(servicetest.ConnectSecret, "demo", "op-1", strconv.FormatInt(s.Clock.Now().Unix(), 10), "")
+	query := connecttest.SignedQuery(servicetest.ConnectSecret, "demo", "op-1",
+		strconv.FormatInt(s.Clock.Now().Unix(), 10), "")
 	sent := stranger.Submit("/register?"+query,
 		map[string]string{"email": "victim@bank.example", "password": password, "companyName": "Chalets"})
 	require.Equal(t, http.StatusSeeOther, sent.Status, sent.Body)

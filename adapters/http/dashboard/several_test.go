@@ -59,7 +59,8 @@ func (d severalDesk) claimedFrom(reference, email string, ago time.Duration) {
 
 func (d severalDesk) fields(act acts.BulkAct, references ...string) url.Values {
 	d.t.Helper()
-	values := url.Values{"csrf_token": {d.b.Get(site.DepositsPath).InputAttribute("csrf_token", "value")}, "intent": {string(act)}}
+	values := url.Values{"csrf_token": {d.b.Get(site.DepositsPath).InputAttribute("csrf_token", "value")},
+		"intent": {string(act)}}
 	for _, reference := range references {
 		values.Add("deposit", id.Deposit.Of(depositOf(d.t, d.Server, reference).ID))
 	}

@@ -162,7 +162,8 @@ func TraceRequests() fiber.Handler {
 		err := c.Next()
 		c.SetUserContext(parent)
 		span.SetName(c.Method() + " " + c.Route().Path)
-		span.SetAttributes(attribute.String("surface", SurfaceOfPath(c.Path())), attribute.String("http.route", c.Route().Path))
+		span.SetAttributes(attribute.String("surface", SurfaceOfPath(c.Path())),
+			attribute.String("http.route", c.Route().Path))
 		if err != nil || c.Response().StatusCode() >= fiber.StatusInternalServerError {
 			span.SetStatus(codes.Error, "")
 		}

@@ -295,7 +295,8 @@ func linesOf(t *testing.T, log, msg string) []map[string]any {
 func TestAccessLog_NamesRoutesByPatternAndShowsNoSecret(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.Equal(t, "a < b & c", servetest.SendRawRequest(t, b.addr, request("GET", "/checkout/topsecret?sig=topsecret")).Body)
+	require.Equal(t, "a < b & c",
+		servetest.SendRawRequest(t, b.addr, request("GET", "/checkout/topsecret?sig=topsecret")).Body)
 	servetest.SendRawRequest(t, b.addr, request("GET", "/api/nothing/topsecret"))
 	servetest.SendRawRequest(t, b.addr, request("PURGE", "/api/echo/topsecret"))
 	servetest.SendRawRequest(t, b.addr, "topsecret\r\n\r\n")

@@ -11,7 +11,7 @@ import (
 
 const noBreak = "\u00a0" // No-break spaces keep a formatted amount or date on one line.
 
-// FormatNumber formats a whole number, zero or greater: 1,000 or 1 000.
+// FormatNumber formats a whole number, zero or greater: 1,000 in English, 1 000 in French.
 func FormatNumber(l Lang, n int64) string {
 	whole, group := strconv.FormatInt(n, 10), ","
 	if l == French {

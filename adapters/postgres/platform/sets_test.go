@@ -17,7 +17,8 @@ func TestMain(m *testing.M) { pgtest.RunTests(m) }
 func TestInserts_WriteEveryColumnOfTheirTable(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	pgtest.RequireAllColumnsWritten(t, pool, "outbox", strings.Split(sets.ColumnNames(tracedColumns), ", "), "committed_at", "position")
+	pgtest.RequireAllColumnsWritten(t, pool, "outbox", strings.Split(sets.ColumnNames(tracedColumns), ", "),
+		"committed_at", "position")
 	pgtest.RequireAllColumnsWritten(t, pool, "idempotency_keys", strings.Split(sets.ColumnNames(responseColumns), ", "))
 }
 

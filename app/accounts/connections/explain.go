@@ -47,7 +47,8 @@ func (s *Service) ExplainURLRefusal(ctx context.Context, by partner.Partner, raw
 // registration nor log-in, or its return_url is not allowed.
 func (s *Service) reservations(page string, returns []string, by partner.Partner) (words string) {
 	if page != s.deps.DashboardURL+site.RegisterPath && page != s.deps.DashboardURL+site.LogInPath {
-		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL + site.RegisterPath + " and " + site.LogInPath + "."
+		words += " But it leads elsewhere: our pages are " + s.deps.DashboardURL +
+			site.RegisterPath + " and " + site.LogInPath + "."
 	}
 	if len(returns) > 0 && returns[0] != "" && s.allowedReturn(returns[0], by) == nil {
 		words += " But its return_url is not allowed, so that the operator ends on the dashboard."

@@ -127,7 +127,8 @@ func TestSubmit_ByAnotherPersonWhileOnePays_ScoresThem(t *testing.T) {
 	require.Equal(t, 1, b.Scoring.AssessmentCount())
 	b.SubmitCheckoutForm(token, grace)
 	require.Equal(t, 1, b.Scoring.AssessmentCount(), "who is paying was accepted")
-	require.Equal(t, page[:len(page)-len("?lang=en")], strings.TrimSuffix(b.SubmitCheckoutForm(token, alan).PageURL, "?lang=fr"))
+	require.Equal(t, page[:len(page)-len("?lang=en")],
+		strings.TrimSuffix(b.SubmitCheckoutForm(token, alan).PageURL, "?lang=fr"))
 	require.Equal(t, 2, b.Scoring.AssessmentCount())
 
 	b.SubmitCheckoutForm(token, declined)

@@ -27,7 +27,8 @@ import (
 // newKeyset is a keyset as the guide has one made.
 func newKeyset(t *testing.T) string {
 	t.Helper()
-	said, err := procs.RunForOutput(t.Context(), procs.ProcessSpec{Name: "admin", Path: filepath.Join(cluster.images, next.tag, "admin"),
+	said, err := procs.RunForOutput(t.Context(), procs.ProcessSpec{Name: "admin",
+		Path: filepath.Join(cluster.images, next.tag, "admin"),
 		Args: []string{"secrets", "new-keyset"}})
 	require.NoError(t, err)
 	return said[:len(said)-1]
