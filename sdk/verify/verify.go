@@ -19,8 +19,9 @@ var (
 	signature = regexp.MustCompile(`^sha256=[0-9a-f]{64}$`)
 )
 
-// Webhook tells why a request is refused; "" is a genuine one. The body is the raw one, before any parsing. The secret
-// (svc_whsec_…) is the subscription's. The time of signing may differ from now by the tolerance, such as 5 minutes.
+// Webhook returns the reason why a webhook is refused; "" for a genuine one. body is the raw body, before any parsing.
+// secret is the signing secret of the subscription (svc_whsec_…). The time of signing may differ from now by the
+// tolerance, such as 5 minutes.
 func Webhook(body []byte, header http.Header, secret string, now time.Time, tolerance time.Duration) string {
 	stamp, sent := only(header, "X-Svc-Timestamp"), only(header, "X-Svc-Signature")
 	if stamp == "" || sent == "" {
@@ -46,7 +47,7 @@ func Webhook(body []byte, header http.Header, secret string, now time.Time, tole
 	return ""
 }
 
-// only gives the value of a header. Two values, joined, have no valid form.
+// only returns the value of a header. Two values, joined, have no valid form.
 func only(header http.Header, name string) string {
 	var values []string
 	for key, list := range header {

@@ -35,7 +35,7 @@ export async function verify(rawBody, headers, secret, tolerance = 300, now = Ma
   return event;
 }
 
-// valuesOf gives the values of a header, of a Headers object or a plain one; an empty one counts as absent.
+// valuesOf returns the values of a header, of a Headers object or a plain one; an empty one counts as absent.
 function valuesOf(headers, wanted) {
   const values = typeof headers.get === 'function'
     ? [headers.get(wanted)]

@@ -15,7 +15,7 @@
 final class InvalidWebhook extends RuntimeException {}
 
 /**
- * Gives the event of a webhook.
+ * Returns the event of a webhook.
  *
  * @param string $rawBody the bytes as they came: parse nothing before
  * @param iterable<string, string|list<string>> $headers of the request, or $_SERVER
