@@ -35,11 +35,11 @@ func encode(j webhookports.DeliveryJob) []byte {
 	return b
 }
 
-func decode(lane webhookports.Lane, b []byte) (webhookports.DeliveryJob, error) {
+func decode(b []byte) (webhookports.DeliveryJob, error) {
 	if len(b) < headerSize+claimSize || b[0] != version || (len(b)-headerSize)%claimSize != 0 {
 		return webhookports.DeliveryJob{}, errPayload
 	}
-	j := webhookports.DeliveryJob{Lane: lane, Urgent: b[1] == 1}
+	j := webhookports.DeliveryJob{Urgent: b[1] == 1}
 	for rest := b[headerSize:]; len(rest) > 0; rest = rest[claimSize:] {
 		j.Claims = append(j.Claims, webhookports.Claim{
 			SubscriptionID: id.ID(rest[:16]), DeliveryID: id.ID(rest[16:32]),

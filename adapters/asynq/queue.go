@@ -20,24 +20,21 @@ import (
 
 const (
 	taskType = "deliver"
-	// Prefixes of Redis keys of the job queue. The lane's name (fast or slow) follows, so that the keys are in the
-	// same slot of a Redis cluster as the lane's queue.
-	epochKey = "svc:epoch:"
-	probeKey = "svc:probe:"
+	// QueueName is the name of the queue in Redis. It has the lane of the last release, whose dispatchers share the
+	// queue during a rolling deployment.
+	QueueName = "deliveries:fast"
+	// Redis keys beside the queue, with its name in braces, as asynq has it: so a Redis cluster keeps them together.
+	epochKey = "svc:epoch:{" + QueueName + "}"
+	probeKey = "svc:probe:{" + QueueName + "}"
 	// probeLife is the time after which Redis deletes the key that a test of the queue wrote.
 	probeLife = time.Minute
 	// shutdownTimeout is longer than an attempt, so POSTs in flight finish before asynq puts their tasks back.
 	shutdownTimeout = 15 * time.Second
 	// producers bounds the tasks that are enqueued in parallel, because asynq needs a round trip for each task.
 	producers = 16
+	// quickPoll is the mean time between two polls of an empty queue while no wake-up notifications arrive.
+	quickPoll = 6 * time.Millisecond
 )
-
-// quickPoll is the mean time between two polls of an empty queue, by lane (fast or slow), while no wake-up
-// notifications arrive.
-var quickPoll = map[webhookports.Lane]time.Duration{
-	webhookports.FastLane: 6 * time.Millisecond,
-	webhookports.SlowLane: 100 * time.Millisecond,
-}
 
 // Intervals of asynq's own background tasks. They are long, since this service decides when a queue is polled,
 // and its tasks are neither scheduled nor kept.
@@ -54,10 +51,10 @@ type Queue struct {
 	log    *slog.Logger
 	outage *outage.Log
 	bell   JobNotifier
-	// A channel for each lane (fast and slow), with a signal for each job of this process, which makes the lane's
-	// server poll.
-	own       map[webhookports.Lane]chan struct{}
-	pipelines map[webhookports.Lane]*pipeline
+	// A channel with a signal for each job of this process, which makes its server poll.
+	own chan struct{}
+	// The SHA-1 of the script by which asynq takes a task.
+	takes string
 }
 
 type Option func(*Queue)
@@ -68,22 +65,14 @@ func WithJobNotifier(bell JobNotifier) Option { return func(q *Queue) { q.bell =
 // New returns a queue over a Redis client, which the caller closes.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Queue {
 	q := &Queue{
-		redis: client, log: log, outage: outage.New(log), bell: noNotifier{}, own: map[webhookports.Lane]chan struct{}{},
-		pipelines: map[webhookports.Lane]*pipeline{},
+		redis: client, client: asynq.NewClientFromRedisClient(client), log: log, outage: outage.New(log),
+		bell: noNotifier{}, own: make(chan struct{}, ownJobs), takes: takeScript,
 	}
-	byKey := map[string]*pipeline{}
-	for _, lane := range webhookports.Lanes {
-		q.own[lane], q.pipelines[lane] = make(chan struct{}, ownJobs), newPipeline(client)
-		byKey[pendingKey(QueueName(lane))] = q.pipelines[lane]
-	}
-	q.client = asynq.NewClientFromRedisClient(enqueueClient{client, byKey})
 	for _, set := range options {
 		set(q)
 	}
 	return q
 }
-
-func QueueName(l webhookports.Lane) string { return "deliveries:" + string(l) }
 
 func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
 	err error) {
@@ -111,27 +100,23 @@ func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (l
 	return left, err
 }
 
+// enqueue adds a job to the queue as a task whose id is that of its first claim, so that it is queued only once.
 func (q *Queue) enqueue(ctx context.Context, j webhookports.DeliveryJob) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	taken, options := false, []asynq.Option{asynq.Queue(QueueName(j.Lane)), asynq.MaxRetry(0)}
-	if first := j.Claims[0]; !j.Ahead {
-		// A job whose deliveries are committed gets a fixed id, so that it is queued only once.
-		options = append(options, asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
-	}
-	_, err := q.client.EnqueueContext(context.WithValue(ctx, takenKey{}, &taken),
-		asynq.NewTaskWithHeaders(taskType, encode(j), headersOf(j)), options...)
+	first := j.Claims[0]
+	_, err := q.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(taskType, encode(j), headersOf(j)),
+		asynq.Queue(QueueName), asynq.MaxRetry(0),
+		asynq.TaskID(fmt.Sprintf("%s:%d", first.DeliveryID.Encode(), first.Seq)))
 	failpoint.Hit("queue.enqueued")
-	if !taken {
-		select {
-		case q.own[j.Lane] <- struct{}{}:
-		default: // The channel is full: with so many signals, the next polls are not held back anyway.
-		}
+	select {
+	case q.own <- struct{}{}:
+	default: // The channel is full: with so many signals, the next polls are not held back anyway.
 	}
 	// If an earlier job of this process still waits, notify the other dispatchers, which may have free workers.
-	if !j.Kept || len(q.own[j.Lane]) > 1 {
-		q.bell.NotifyJobs(j.Lane)
+	if !j.Kept || len(q.own) > 1 {
+		q.bell.NotifyJobs()
 	}
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
@@ -139,51 +124,41 @@ func (q *Queue) enqueue(ctx context.Context, j webhookports.DeliveryJob) error {
 	return err
 }
 
-// Serve runs handle for each job until ctx ends, with one server for each lane (fast and slow), because the queues
-// of a server share its workers.
-func (q *Queue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
+// Serve runs handle for each job, concurrency of them at a time, until ctx ends. It returns ErrUnknownScripts if asynq
+// takes tasks in a way that the gate does not know.
+func (q *Queue) Serve(ctx context.Context, concurrency int,
 	handle func(context.Context, webhookports.DeliveryJob)) error {
-	var servers []*asynq.Server
-	defer func() {
-		var group sync.WaitGroup
-		for _, s := range servers {
-			group.Go(s.Shutdown)
-		}
-		group.Wait()
-	}()
-	for _, lane := range webhookports.Lanes {
-		server := q.server(ctx, lane, concurrency[lane])
-		err := server.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
-			job, err := decode(lane, t.Payload())
-			if err != nil {
-				q.log.ErrorContext(ctx, "queue: a task does not read as a job; its deliveries come again when their leases end",
-					"error", err)
-				return nil
-			}
-			readHeaders(&job, t.Headers())
-			handle(ctx, job)
-			return nil
-		}))
+	gate := &pollGate{
+		UniversalClient: q.redis, takes: q.takes, polled: make(chan struct{}), own: q.own, jobs: q.bell.JobSignals(),
+		works: q.bell.ReceivesNotifications, closed: ctx.Done(),
+	}
+	server := q.server(ctx, gate, concurrency)
+	err := server.Start(asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
+		job, err := decode(t.Payload())
 		if err != nil {
-			return fmt.Errorf("queue: start lane %s: %w", lane, err)
+			q.log.ErrorContext(ctx, "queue: a task does not read as a job; its deliveries come again when their leases end",
+				"error", err)
+			return nil
 		}
-		servers = append(servers, server)
+		readHeaders(&job, t.Headers())
+		handle(ctx, job)
+		return nil
+	}))
+	if err != nil {
+		return fmt.Errorf("queue: start: %w", err)
+	}
+	defer server.Shutdown()
+	if err := gate.awaitPoll(ctx); err != nil {
+		return err
 	}
 	<-ctx.Done()
 	return nil
 }
 
-func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency int) *asynq.Server {
-	q.pipelines[lane].holds(concurrency)
-	client := &pollGate{
-		UniversalClient: q.redis, pipeline: q.pipelines[lane], own: q.own[lane], jobs: q.bell.JobSignals(lane),
-		works:  q.bell.ReceivesNotifications,
-		quick:  quickPoll[lane],
-		closed: ctx.Done(),
-	}
-	return asynq.NewServerFromRedisClient(client, asynq.Config{
+func (q *Queue) server(ctx context.Context, gate *pollGate, concurrency int) *asynq.Server {
+	return asynq.NewServerFromRedisClient(gate, asynq.Config{
 		Concurrency:              concurrency,
-		Queues:                   map[string]int{QueueName(lane): 1},
+		Queues:                   map[string]int{QueueName: 1},
 		TaskCheckInterval:        checkInterval,
 		DelayedTaskCheckInterval: forwardInterval,
 		JanitorInterval:          janitorInterval,
@@ -194,12 +169,9 @@ func (q *Queue) server(ctx context.Context, lane webhookports.Lane, concurrency 
 	})
 }
 
-// CheckWritable writes a test key where the jobs of each lane (fast and slow) are stored, and returns an error if
-// a key could not be written.
+// CheckWritable writes a test key where the jobs are stored.
 func (q *Queue) CheckWritable(ctx context.Context) error {
-	err := q.eachLane(func(lane webhookports.Lane) error {
-		return q.redis.Set(ctx, slotOf(probeKey, lane), "", probeLife).Err()
-	})
+	err := q.redis.Set(ctx, probeKey, "", probeLife).Err()
 	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
 		// If a master of the Redis cluster died, its client learns of the successor only by a reload.
 		cluster.ReloadState(ctx)
@@ -207,71 +179,38 @@ func (q *Queue) CheckWritable(ctx context.Context) error {
 	return err
 }
 
-// DetectLoss sets a marker in Redis where the jobs of each lane (fast and slow) are stored; lost reports whether
-// an earlier marker is gone, and the jobs with it.
+// DetectLoss sets a marker in Redis where the jobs are stored; lost reports whether an earlier marker is gone, and
+// the jobs with it.
 func (q *Queue) DetectLoss(ctx context.Context) (lost bool, err error) {
-	now := time.Now().UTC().Format(time.RFC3339Nano)
-	err = q.eachLane(func(lane webhookports.Lane) error {
-		created, err := q.redis.SetNX(ctx, slotOf(epochKey, lane), now, 0).Result()
-		lost = lost || created
-		return err
-	})
+	lost, err = q.redis.SetNX(ctx, epochKey, time.Now().UTC().Format(time.RFC3339Nano), 0).Result()
 	if err == nil {
 		q.outage.RecordSuccess(ctx)
 	}
 	return lost, err
 }
 
-// eachLane calls ask for every lane (fast and slow), even after an error, and returns all errors.
-func (q *Queue) eachLane(ask func(webhookports.Lane) error) error {
-	var errs []error
-	for _, lane := range webhookports.Lanes {
-		errs = append(errs, ask(lane))
-	}
-	return errors.Join(errs...)
-}
-
-// slotOf returns a Redis key in the same cluster slot as a lane's queue (fast or slow): asynq puts
-// the name of the queue into braces, too.
-func slotOf(prefix string, lane webhookports.Lane) string {
-	return prefix + "{" + QueueName(lane) + "}"
-}
-
 // DeleteArchived deletes the tasks of workers that died, which asynq archives: nothing reads that archive.
 func (q *Queue) DeleteArchived(ctx context.Context) error {
-	inspector := asynq.NewInspectorFromRedisClient(q.redis)
-	for _, lane := range webhookports.Lanes {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		known, err := q.known(ctx, lane)
-		if err != nil {
-			return err
-		}
-		if !known {
-			continue
-		}
-		if _, err := inspector.DeleteAllArchivedTasks(QueueName(lane)); err != nil {
-			return err
-		}
+	known, err := q.known(ctx)
+	if err != nil || !known {
+		return err
 	}
-	return nil
+	_, err = asynq.NewInspectorFromRedisClient(q.redis).DeleteAllArchivedTasks(QueueName)
+	return err
 }
 
-// known reports whether a lane's queue (fast or slow) ever had a task; asynq shows an unknown queue only by the
-// text of its error.
-func (q *Queue) known(ctx context.Context, lane webhookports.Lane) (bool, error) {
-	return q.redis.SIsMember(ctx, "asynq:queues", QueueName(lane)).Result()
+// known reports whether the queue ever had a task; asynq shows an unknown queue only by the text of its error.
+func (q *Queue) known(ctx context.Context) (bool, error) {
+	return q.redis.SIsMember(ctx, "asynq:queues", QueueName).Result()
 }
 
-// Depth returns the number of tasks in a lane's queue (fast or slow) by their state, for
-// svc_queue_depth.
-func (q *Queue) Depth(lane webhookports.Lane) (map[string]int, error) {
-	known, err := q.known(context.Background(), lane)
+// Depth returns the number of tasks in the queue by their state, for svc_queue_depth.
+func (q *Queue) Depth() (map[string]int, error) {
+	known, err := q.known(context.Background())
 	if err != nil || !known {
 		return map[string]int{}, err
 	}
-	info, err := asynq.NewInspectorFromRedisClient(q.redis).GetQueueInfo(QueueName(lane))
+	info, err := asynq.NewInspectorFromRedisClient(q.redis).GetQueueInfo(QueueName)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"partnerdeposits/core/id"
+	"partnerdeposits/lab/redistest"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -67,8 +69,6 @@ type polled struct {
 	taken atomic.Int64
 }
 
-var dequeueKeys = []string{"asynq:{q}:pending", "asynq:{q}:paused", "asynq:{q}:active", "asynq:{q}:lease"}
-
 // behindGate runs a server's polls while story runs. The bell works.
 func behindGate(t *testing.T, story func(t *testing.T, p *polled)) {
 	t.Helper()
@@ -78,13 +78,13 @@ func behindGate(t *testing.T, story func(t *testing.T, p *polled)) {
 		p.works.Store(true)
 		ctx, stop := context.WithCancel(t.Context())
 		p.pollGate = &pollGate{
-			UniversalClient: p.tasks, pipeline: newPipeline(p.tasks), own: make(chan struct{}, ownJobs), jobs: p.rings,
-			works: p.works.Load, quick: 6 * time.Millisecond, closed: ctx.Done(),
+			UniversalClient: p.tasks, takes: takeScript, polled: make(chan struct{}), own: make(chan struct{}, ownJobs),
+			jobs: p.rings, works: p.works.Load, closed: ctx.Done(),
 		}
 		var server sync.WaitGroup
 		server.Go(func() {
 			for ctx.Err() == nil {
-				if p.pollGate.EvalSha(context.WithoutCancel(ctx), "sha", dequeueKeys).Err() == nil {
+				if p.pollGate.EvalSha(context.WithoutCancel(ctx), takeScript, nil).Err() == nil {
 					p.taken.Add(1)
 				} else {
 					<-time.After(checkInterval)
@@ -191,11 +191,11 @@ func TestGate_WhileRedisIsAway_PollsAtTheInterval(t *testing.T) {
 }
 
 func TestPayload_ReadsAsItWasWritten(t *testing.T) {
-	job := webhookports.DeliveryJob{Lane: webhookports.SlowLane, Urgent: true, Claims: []webhookports.Claim{
+	job := webhookports.DeliveryJob{Urgent: true, Claims: []webhookports.Claim{
 		{DeliveryID: id.ID{1}, SubscriptionID: id.ID{8}, Seq: 1},
 		{DeliveryID: id.ID{2}, SubscriptionID: id.ID{9}, Seq: 70_000},
 	}}
-	got, err := decode(webhookports.SlowLane, encode(job))
+	got, err := decode(encode(job))
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(job, got))
 }
@@ -204,7 +204,7 @@ func TestPayload_OfAnotherForm_IsRefused(t *testing.T) {
 	good := encode(webhookports.DeliveryJob{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}}})
 	for _, b := range [][]byte{nil, {}, good[:len(good)-1], append(good[:len(good):len(good)], 0),
 		append([]byte{1}, good[1:]...), good[:headerSize]} {
-		_, err := decode(webhookports.FastLane, b)
+		_, err := decode(b)
 		require.ErrorIs(t, err, errPayload)
 	}
 }
@@ -219,11 +219,11 @@ func TestPayload_OfAJobWithDueTimes_HasTheBytesOfARelease(t *testing.T) {
 
 func TestHeaders_OfAJob_CarryTheDueTimes(t *testing.T) {
 	at := time.UnixMilli(1_790_000_000_123)
-	job := webhookports.DeliveryJob{Lane: webhookports.FastLane, Claims: []webhookports.Claim{
+	job := webhookports.DeliveryJob{Claims: []webhookports.Claim{
 		{DeliveryID: id.ID{1}, Seq: 1, DueAt: at}, {DeliveryID: id.ID{2}, Seq: 1},
 		{DeliveryID: id.ID{3}, Seq: 1, DueAt: at.Add(-time.Hour)},
 	}}
-	got, err := decode(webhookports.FastLane, encode(job))
+	got, err := decode(encode(job))
 	require.NoError(t, err)
 	readHeaders(&got, headersOf(job))
 	require.Empty(t, cmp.Diff(job, got))
@@ -235,13 +235,13 @@ func TestHeaders_OfAJob_CarryTheDueTimes(t *testing.T) {
 
 func TestHeaders_OfAJob_CarryPartnersAndWhatWasRequested(t *testing.T) {
 	one, two := id.ID{7}, id.ID{8}
-	job := webhookports.DeliveryJob{Lane: webhookports.FastLane}
+	job := webhookports.DeliveryJob{}
 	for n, owner := range []id.ID{one, one, two, {}, {}, one} {
 		job.Claims = append(job.Claims, webhookports.Claim{DeliveryID: id.ID{byte(n + 1)}, Seq: 1,
 			DueAt: time.UnixMilli(1), PartnerID: owner, Requested: n%3 == 1})
 	}
 	read := func(headers map[string]string) webhookports.DeliveryJob {
-		got, err := decode(webhookports.FastLane, encode(job))
+		got, err := decode(encode(job))
 		require.NoError(t, err)
 		readHeaders(&got, headers)
 		return got
@@ -263,41 +263,28 @@ func TestHeaders_ThatAreMissingOrDoNotFit_LeaveTheJobReadable(t *testing.T) {
 	require.Nil(t, headersOf(older))
 	for _, headers := range []map[string]string{nil, {}, {dueHeader: ""}, {dueHeader: "AA"}, {dueHeader: "%"},
 		{"other": "x"}} {
-		got, err := decode("", encode(older))
+		got, err := decode(encode(older))
 		require.NoError(t, err)
 		readHeaders(&got, headers)
 		require.Empty(t, cmp.Diff(older, got), "%v", headers)
 	}
 }
 
-// answers answers pipelines without a server: the nth command fails with the nth error.
-type answers []error
-
-func (answers) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (answers) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (a answers) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(_ context.Context, cmds []redis.Cmder) error {
-		for i, cmd := range cmds {
-			cmd.SetErr(a[i])
-		}
-		return nil
-	}
+// An asynq that takes tasks by another script would poll without a pause.
+func TestServe_AnAsynqWithAnotherScript_IsRefused(t *testing.T) {
+	t.Parallel()
+	q := New(redistest.New(t), slog.New(slog.DiscardHandler))
+	q.takes = "the script of another version"
+	err := q.Serve(t.Context(), 1, func(context.Context, webhookports.DeliveryJob) {})
+	require.ErrorIs(t, err, ErrUnknownScripts)
 }
 
-// The task of a poll that came back empty needs a poll of its own.
-func TestPipeline_TellsWhetherThePollTookATask(t *testing.T) {
+func TestServe_WithoutRedis_StartsAndStops(t *testing.T) {
 	t.Parallel()
-	for found, want := range map[error]bool{nil: true, redis.Nil: false} {
-		client := redis.NewClient(&redis.Options{})
-		client.AddHook(answers{nil, found})
-		b := newPipeline(client)
-		poll := newScript("take", nil, nil)
-		go func() { b.polls <- poll }()
-		taken := false
-		for poll.cmd == nil { // until the poll waits
-			taken = b.enqueue(t.Context(), newScript("enqueue", nil, nil))
-		}
-		require.Equal(t, want, taken)
-		require.NoError(t, client.Close())
-	}
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	ctx, stop := context.WithTimeout(t.Context(), startPatience+time.Second)
+	defer stop()
+	err := New(client, slog.New(slog.DiscardHandler)).Serve(ctx, 1, func(context.Context, webhookports.DeliveryJob) {})
+	require.NoError(t, err, "the scripts are known although Redis does not answer")
+	require.NoError(t, client.Close())
 }

@@ -164,7 +164,7 @@ func (h *hotPaths) run() map[string][]string {
 			d := webhookports.NewDelivery(&events[0], sub.ID, events[0].Name, []byte("{}"))
 			d.State = webhook.DeliveryStateDispatched
 			return []webhookports.Delivery{d}
-		}, nil)
+		})
 	note("relay", h.indexed, err)
 	require.Len(h.t, claims, 1)
 	_, err = h.dispatch.FindDue(ctx, time.Second)

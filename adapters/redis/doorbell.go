@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"partnerdeposits/core/id"
-	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -28,15 +27,9 @@ type ring struct{ channel, payload string }
 var (
 	eventsRing = ring{doorbellChannel, ""}
 	dueRing    = ring{doorbellChannel, "due"}
-	rings      = append([]ring{eventsRing, dueRing}, jobRings()...)
+	jobsRing   = ring{jobsChannel, "fast"} // Dispatchers of the last release know jobs of two lanes.
+	rings      = []ring{eventsRing, dueRing, jobsRing}
 )
-
-func jobRings() (all []ring) {
-	for _, lane := range webhookports.Lanes {
-		all = append(all, ring{jobsChannel, string(lane)})
-	}
-	return all
-}
 
 // Doorbell notifies dispatchers through Redis of committed events, of due deliveries and of jobs. Its methods never
 // wait and never fail; a notification may be lost.
@@ -72,7 +65,7 @@ func (d *Doorbell) WakeRelays() { d.ring(eventsRing) }
 
 func (d *Doorbell) WakeScans() { d.ring(dueRing) }
 
-func (d *Doorbell) NotifyJobs(lane webhookports.Lane) { d.ring(ring{jobsChannel, string(lane)}) }
+func (d *Doorbell) NotifyJobs() { d.ring(jobsRing) }
 
 // ring wakes the goroutine that publishes notifications.
 func (d *Doorbell) ring(r ring) {

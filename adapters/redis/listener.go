@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	webhookports "partnerdeposits/ports/webhooks"
 )
 
 const (
@@ -38,19 +36,15 @@ type Listener struct {
 	// The time at which an http process last announced that requests wait for events, in nanoseconds; 0 means never.
 	feeds atomic.Int64
 
-	subscribed  chan struct{}
-	events, due chan struct{}
-	jobs        map[webhookports.Lane]chan struct{}
+	subscribed        chan struct{}
+	events, due, jobs chan struct{}
 }
 
 // NewListener makes a listener for the notifications of other processes. It receives nothing before Run is called.
 func NewListener(client redis.UniversalClient) *Listener {
 	l := &Listener{
 		client: client, self: rand.Text(), subscribed: make(chan struct{}, 1), events: make(chan struct{}, 1),
-		due: make(chan struct{}, 1), jobs: map[webhookports.Lane]chan struct{}{},
-	}
-	for _, lane := range webhookports.Lanes {
-		l.jobs[lane] = make(chan struct{}, 1)
+		due: make(chan struct{}, 1), jobs: make(chan struct{}, 1),
 	}
 	return l
 }
@@ -59,7 +53,7 @@ func (l *Listener) EventSignals() <-chan struct{} { return l.events }
 
 func (l *Listener) DueDeliverySignals() <-chan struct{} { return l.due }
 
-func (l *Listener) JobSignals(lane webhookports.Lane) <-chan struct{} { return l.jobs[lane] }
+func (l *Listener) JobSignals() <-chan struct{} { return l.jobs }
 
 // ReceivesNotifications reports whether a test message of this process came back through Redis in the last
 // seconds. A notification of another process may be lost even so.
@@ -146,8 +140,8 @@ func (l *Listener) hear(r ring) {
 			signal(l.events)
 		}
 	case jobsChannel:
-		if jobs := l.jobs[webhookports.Lane(r.payload)]; jobs != nil {
-			signal(jobs)
+		if r == jobsRing {
+			signal(l.jobs)
 		}
 	case awaitedChannel:
 		l.feeds.Store(time.Now().UnixNano())
@@ -172,7 +166,5 @@ func (l *Listener) hear(r ring) {
 func (l *Listener) all() {
 	signal(l.events)
 	signal(l.due)
-	for _, jobs := range l.jobs {
-		signal(jobs)
-	}
+	signal(l.jobs)
 }

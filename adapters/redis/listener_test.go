@@ -9,7 +9,6 @@ import (
 
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/lab/redistest"
-	webhookports "partnerdeposits/ports/webhooks"
 )
 
 func heard(rings <-chan struct{}) bool {
@@ -27,8 +26,7 @@ func TestListener_KnowsWhetherTheBellWorks_AndSignalsAllAfterAnOutage(t *testing
 	l := listen(t, open(t, server.URL()))
 	require.Eventually(t, l.ReceivesNotifications, 20*time.Second, 10*time.Millisecond)
 	require.False(t, l.HasPeers())
-	all := []<-chan struct{}{l.EventSignals(), l.DueDeliverySignals(), l.JobSignals(webhookports.FastLane),
-		l.JobSignals(webhookports.SlowLane)}
+	all := []<-chan struct{}{l.EventSignals(), l.DueDeliverySignals(), l.JobSignals()}
 	for _, rings := range all {
 		require.True(t, heard(rings), "rings before the first pulse may have been lost")
 	}
@@ -66,16 +64,14 @@ func TestListener_TellsRingsApart_AndKnowsOthers(t *testing.T) {
 	l := listen(t, client)
 	require.Eventually(t, l.ReceivesNotifications, 20*time.Second, 10*time.Millisecond)
 	all := map[string]<-chan struct{}{"events": l.EventSignals(), "due": l.DueDeliverySignals(),
-		"fast": l.JobSignals(webhookports.FastLane),
-		"slow": l.JobSignals(webhookports.SlowLane)}
+		"jobs": l.JobSignals()}
 	for name, rings := range all {
 		require.True(t, heard(rings), name)
 	}
 	bell := redis.NewDoorbell(client, patient(t, client))
 	t.Cleanup(bell.Close)
 	for name, ring := range map[string]func(){
-		"events": bell.WakeRelays, "due": bell.WakeScans, "fast": func() { bell.NotifyJobs(webhookports.FastLane) },
-		"slow": func() { bell.NotifyJobs(webhookports.SlowLane) },
+		"events": bell.WakeRelays, "due": bell.WakeScans, "jobs": bell.NotifyJobs,
 	} {
 		ring()
 		require.Eventually(t, func() bool { return heard(all[name]) }, 20*time.Second, time.Millisecond, name)

@@ -65,7 +65,7 @@ func TestRetrySetAside_PutsTheEventBackOnTheOutbox_AndTheAuditLogKeepsIt(t *test
 		func(events []ports.Event, _ []webhookports.Subscription) []webhookports.Delivery {
 			got = events
 			return nil
-		}, nil)
+		})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	require.Equal(t, e.Data, got[0].Data)

@@ -64,9 +64,6 @@ type Delivery struct {
 	Standard  bool
 	Secret    secret.Text
 	LoadErr   error
-	// Filed waits for the commit of the transaction that made the delivery, if it was read before that. It reports
-	// true if the transaction was committed and false if not. nil: it was committed before.
-	Filed     func() bool
 	SecretErr error
 	ReadAt    time.Time
 	Skew      time.Duration
@@ -124,12 +121,10 @@ type RelayStore interface {
 	// is cheap enough for an idle dispatcher to repeat.
 	OutboxPending(ctx context.Context) (pending bool, waited time.Duration, err error)
 	// Relay removes up to limit events from the outbox and inserts the deliveries that plan returns for them, in the
-	// same transaction; claims are the rights to attempt these deliveries at once. plan may run again. Relay calls
-	// ahead, unless it is nil, once with the planned claims before it commits them; ahead must not block. A worker of
-	// this process that reads a delivery that early calls Delivery.Filed to wait for the commit. Returns
+	// same transaction; claims are the rights to attempt these deliveries at once. plan may run again. Returns
 	// *RefusedEventsError when the database refuses the events, which then stay in the outbox.
-	Relay(ctx context.Context, limit int, lease time.Duration, plan PlanDeliveriesFunc,
-		ahead func([]Claim)) (relayed int, claims []Claim, err error)
+	Relay(ctx context.Context, limit int, lease time.Duration, plan PlanDeliveriesFunc) (relayed int, claims []Claim,
+		err error)
 	SetEventAside(ctx context.Context, eventID id.ID, reason string) (moved bool, err error)
 }
 

@@ -4,12 +4,11 @@ import (
 	"context"
 )
 
-// Lane is a queue of deliveries with workers of its own. Two lanes separate subscriptions that answer quickly
-// from slow and failing ones (delivery.md, point 9).
+// Lane is a share of the POSTs in flight. Two lanes separate subscriptions that answer quickly from slow and failing
+// ones (delivery.md, point 9).
 type Lane string
 
-// The two lanes: queues of deliveries with workers of their own, for endpoints that answer quickly, and for
-// slow or failing ones.
+// The two lanes: for endpoints that answer quickly, and for slow or failing ones.
 const (
 	FastLane Lane = "fast"
 	SlowLane Lane = "slow"
@@ -21,14 +20,10 @@ var Lanes = []Lane{FastLane, SlowLane}
 // DeliveryJob carries claims of deliveries to a worker. If a job is lost, its deliveries are found again when the
 // leases of the claims end.
 type DeliveryJob struct {
-	Lane Lane
 	// Whether the job has test deliveries, which are sent before the endpoint's other deliveries.
 	Urgent bool
 	// Whether the process that adds the job has free workers, so other dispatchers are not notified.
-	Kept bool
-	// Whether the claims of the job are not committed yet; the queue then takes the job even if it has an equal one
-	// of a failed transaction.
-	Ahead  bool
+	Kept   bool
 	Claims []Claim
 }
 
@@ -50,13 +45,13 @@ type JobQueue interface {
 	// Enqueue adds jobs to the queue and returns the jobs that could not be added. A job that is already in the
 	// queue counts as added.
 	Enqueue(ctx context.Context, jobs []DeliveryJob) (left []DeliveryJob, err error)
-	// Serve runs handle for each job of the queue until ctx ends, and then waits for the running ones.
-	Serve(ctx context.Context, concurrency map[Lane]int, handle func(context.Context, DeliveryJob)) error
-	// CheckWritable writes a test key where the jobs of each lane (fast and slow) are stored, and returns an error if
-	// a key could not be written.
+	// Serve runs handle for each job of the queue, concurrency of them at a time, until ctx ends, and then waits for
+	// the running ones.
+	Serve(ctx context.Context, concurrency int, handle func(context.Context, DeliveryJob)) error
+	// CheckWritable writes a test key where the jobs are stored, and returns an error if it could not be written.
 	CheckWritable(ctx context.Context) error
-	// DetectLoss sets a marker where the jobs of each lane (fast and slow) are stored; lost reports whether an
-	// earlier marker is gone, and the jobs with it.
+	// DetectLoss sets a marker where the jobs are stored; lost reports whether an earlier marker is gone, and the jobs
+	// with it.
 	DetectLoss(ctx context.Context) (lost bool, err error)
 	DeleteArchived(ctx context.Context) error
 }

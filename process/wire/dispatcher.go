@@ -122,10 +122,10 @@ type doorbell struct {
 	*redisadapter.Listener
 }
 
-// NotifyJobs notifies other dispatchers that a lane has new jobs.
-func (b doorbell) NotifyJobs(lane webhookports.Lane) {
+// NotifyJobs notifies other dispatchers that the queue has new jobs.
+func (b doorbell) NotifyJobs() {
 	if b.HasPeers() {
-		b.Doorbell.NotifyJobs(lane)
+		b.Doorbell.NotifyJobs()
 	}
 }
 
@@ -260,12 +260,6 @@ func (s *process) looksForWork(clock ports.Clock) schedules.WaitingWorkQuery {
 }
 
 func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {
-	var names []string
-	lanes := map[string]webhookports.Lane{}
-	for _, lane := range webhookports.Lanes {
-		names = append(names, asynq.QueueName(lane))
-		lanes[asynq.QueueName(lane)] = lane
-	}
-	registry.RegisterQueues(names, []string{"pending", "active", "archived"},
-		func(name string) (map[string]int, error) { return queue.Depth(lanes[name]) })
+	registry.RegisterQueues([]string{asynq.QueueName}, []string{"pending", "active", "archived"},
+		func(string) (map[string]int, error) { return queue.Depth() })
 }

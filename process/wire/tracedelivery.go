@@ -57,7 +57,7 @@ var errPlannedAgain = errors.New("the batch was planned again")
 
 // Relay turns a batch of events into deliveries, and records the events' spans.
 func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanDeliveriesFunc) (int, []webhookports.Claim, error) {
 	begin := time.Now()
 	var spans []trace.Span
 	relayed, claims, err := r.RelayStore.Relay(ctx, limit, lease,
@@ -72,7 +72,7 @@ func (r tracedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
 				}
 			}
 			return planned
-		}, ahead)
+		})
 	endAll(spans, err)
 	return relayed, claims, err
 }
@@ -118,13 +118,12 @@ func jobBegin(ctx context.Context) time.Time {
 	return begin
 }
 
-func (q tracedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
+func (q tracedQueue) Serve(ctx context.Context, concurrency int,
 	handle func(context.Context, webhookports.DeliveryJob)) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, job webhookports.DeliveryJob) {
 		begin := time.Now()
 		ctx, span := q.tracer.Start(ctx, "job", trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(begin),
-			trace.WithAttributes(attribute.String("lane", string(job.Lane)), attribute.Bool("urgent", job.Urgent),
-				attribute.Int("deliveries", len(job.Claims))))
+			trace.WithAttributes(attribute.Bool("urgent", job.Urgent), attribute.Int("deliveries", len(job.Claims))))
 		defer span.End()
 		handle(context.WithValue(ctx, jobKey{}, begin), job)
 	})

@@ -23,7 +23,7 @@ func (c *caller) relayAll() {
 	c.t.Helper()
 	for c.Count("outbox", "partner_id = $1", c.partner.ID) > 0 {
 		_, _, err := c.work.Relay(c.t.Context(), 500, time.Minute,
-			func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil }, nil)
+			func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery { return nil })
 		require.NoError(c.t, err)
 	}
 }

@@ -202,7 +202,7 @@ func (c *caller) relay(states ...webhook.DeliveryState) []webhookports.Claim {
 				out = append(out, planned)
 			}
 			return out
-		}, nil)
+		})
 	require.NoError(c.t, err)
 	require.Equal(c.t, len(states), relayed)
 	slices.SortFunc(claims, func(a, b webhookports.Claim) int { return bytes.Compare(a.DeliveryID[:], b.DeliveryID[:]) })

@@ -52,7 +52,7 @@ func (q *countedQueue) Enqueue(ctx context.Context, jobs []webhookports.Delivery
 	return q.JobQueue.Enqueue(ctx, jobs)
 }
 
-func (q *countedQueue) Serve(ctx context.Context, concurrency map[webhookports.Lane]int,
+func (q *countedQueue) Serve(ctx context.Context, concurrency int,
 	handle func(context.Context, webhookports.DeliveryJob)) error {
 	return q.JobQueue.Serve(ctx, concurrency, func(ctx context.Context, j webhookports.DeliveryJob) {
 		q.waiting.Add(-int32(len(j.Claims)))

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"partnerdeposits/core/webhook"
-	webhookports "partnerdeposits/ports/webhooks"
 )
 
 type Config struct {
@@ -66,10 +65,4 @@ func more(all, left, held int) int {
 		return left - reserve
 	}
 	return min(max(left/4, 1)-held, left)
-}
-
-// jobs returns how many jobs of each lane (fast or slow) the process works on at a time. A job
-// has at least one delivery, so these jobs can keep all allowed POSTs in flight.
-func (c Config) jobs() map[webhookports.Lane]int {
-	return map[webhookports.Lane]int{webhookports.FastLane: c.Concurrency, webhookports.SlowLane: c.slowSlots()}
 }

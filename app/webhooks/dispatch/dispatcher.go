@@ -65,9 +65,6 @@ type Dispatcher struct {
 	due   chan struct{} // A channel that receives when this process made deliveries due.
 	// The earliest time at which the outbox is read next; only the goroutine that reads the outbox uses it.
 	nextRelay time.Time
-	// The time before which no job goes to the queue ahead of its commit; only the goroutine that reads the outbox
-	// uses it.
-	aheadFrom time.Time
 	database  *outage.Log
 }
 
@@ -127,11 +124,10 @@ func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
 // transport hands claims of deliveries to workers: through the queue in Redis, or directly to this process while
 // Redis is unreachable.
 type transport struct {
-	d    *Dispatcher
-	away atomic.Bool
-	// The successful tests of the queue, by which it is decided that the queue is used again after a failure.
-	proof proof
-	queue *outage.Log
+	d      *Dispatcher
+	away   atomic.Bool
+	passed int // The successful tests of the queue in a row while it is not used.
+	queue  *outage.Log
 }
 
 // outbound is the last result of this process's check of the service's own internet connection. All dispatchers

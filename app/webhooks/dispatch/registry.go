@@ -241,25 +241,25 @@ func (r *registry) inFlight() []id.ID {
 	return ids
 }
 
-// lane returns the lane of a subscription's jobs: the fast queue, or the slow one for slow and failing
-// endpoints.
+// lane returns the lane of a subscription's POSTs: the fast one, or the slow one for slow and failing endpoints.
 func (r *registry) lane(sub id.ID) webhookports.Lane {
-	lane, _ := r.laneOf(sub)
-	return lane
-}
-
-// laneOf returns the lane (fast or slow queue) of a subscription's jobs, and the subscription's partner; zero:
-// the partner is not known.
-func (r *registry) laneOf(sub id.ID) (webhookports.Lane, id.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch e := r.entries[sub]; {
-	case e == nil:
-		return webhookports.FastLane, id.ID{}
-	case e.slow:
-		return webhookports.SlowLane, e.partner
-	default:
-		return webhookports.FastLane, e.partner
+	if e := r.entries[sub]; e != nil && e.slow {
+		return webhookports.SlowLane
+	}
+	return webhookports.FastLane
+}
+
+// namePartners sets the partner of each claim, as far as it is known.
+func (r *registry) namePartners(claims []webhookports.Claim) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range claims {
+		claims[i].PartnerID = id.ID{}
+		if e := r.entries[claims[i].SubscriptionID]; e != nil {
+			claims[i].PartnerID = e.partner
+		}
 	}
 }
 

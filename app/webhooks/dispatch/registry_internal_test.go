@@ -119,14 +119,13 @@ func TestRegistry_Slots_OfTheProcessAreShared(t *testing.T) {
 	slow, busy := &line{r: r, sub: id.ID{1}}, &line{r: r, sub: id.ID{2}}
 	r.observe([]webhookports.Subscription{{ID: slow.sub, Health: webhook.Health{Slow: true}}})
 	require.Equal(t, all/2, slow.ask(all, false), "the slow lane gets half")
-	require.True(t, r.saturated(webhookports.SlowLane))
-	require.False(t, r.saturated(webhookports.FastLane))
+	require.False(t, r.saturated())
 	require.Equal(t, all/4, busy.ask(all, false), "one busy subscription leaves the reserve")
 	for i := range all / 4 {
 		other := &line{r: r, sub: id.ID{3, byte(i)}}
 		require.Equal(t, 1, other.ask(1, false), "other subscriptions get the reserve")
 	}
-	require.True(t, r.saturated(webhookports.FastLane))
+	require.True(t, r.saturated())
 	test := &line{r: r, sub: id.ID{4}}
 	require.Zero(t, test.ask(1, true), "a test needs a slot of the process too")
 

@@ -14,15 +14,9 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// The least time between two transactions that take events from the outbox, by the number of events. At a low
-// rate, waiting would only add latency.
-const (
-	manyPace   = 16 * time.Millisecond
-	relayPace  = 8 * time.Millisecond
-	fewPace    = 2 * time.Millisecond
-	manyEvents = 32
-	fewEvents  = 8
-)
+// relayPace is the least time between two transactions that take events from the outbox: under load each takes a
+// batch, and a lone event does not wait.
+const relayPace = 8 * time.Millisecond
 
 // relayLoop makes deliveries of the events in the outbox when a wake-up notification arrives, and polls, because a
 // notification may be lost (delivery.md, point 2).
@@ -86,7 +80,7 @@ func (d *Dispatcher) drainOutbox(ctx context.Context) bool {
 		}
 		if n < d.config.Batch {
 			if n > 0 {
-				d.nextRelay = d.Clock.Now().Add(paceAfter(n))
+				d.nextRelay = d.Clock.Now().Add(relayPace)
 			}
 			return true
 		}
@@ -100,7 +94,7 @@ func (d *Dispatcher) keepPace(ctx context.Context) {
 	if early <= 0 {
 		return
 	}
-	pause(ctx, min(early, manyPace)) // If the clock was set back, the wait would be too long, so manyPace bounds it.
+	pause(ctx, min(early, relayPace)) // If the clock was set back, the wait would be too long.
 	select {
 	case <-d.Bell:
 	default:
@@ -112,19 +106,14 @@ func (d *Dispatcher) keepPace(ctx context.Context) {
 func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
 	backlog := false
 	var partners []id.ID
-	handing := handover{t: d.transport}
 	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
-			handing.plans++
 			d.registry.observe(subscriptions)
 			now := d.Clock.Now()
 			planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
 			partners, backlog = partnersOf(events), leavesBacklog(planned)
 			return planned
-		}, func(claims []webhookports.Claim) { handing.ahead(ctx, claims) })
-	if err != nil {
-		d.aheadFrom = d.Clock.Now().Add(aheadPause)
-	}
+		})
 	var refused *webhookports.RefusedEventsError
 	switch {
 	case errors.As(err, &refused) && len(refused.Events) == 1:
@@ -143,7 +132,7 @@ func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error
 		d.Metrics.CountRelayed(n)
 		d.RingFeeds(partners)
 		failpoint.Hit("relay.committed")
-		handing.finish(ctx, claims)
+		d.transport.send(ctx, claims, false)
 		failpoint.Hit("relay.enqueued")
 	}
 	if backlog {
@@ -173,16 +162,6 @@ func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.Refused
 		"event", id.Event.Of(event.ID), "name", event.Name, "partner", id.Partner.Of(event.PartnerID), "error",
 		refused.Reason)
 	return nil
-}
-
-func paceAfter(relayed int) time.Duration {
-	switch {
-	case relayed < fewEvents:
-		return fewPace
-	case relayed < manyEvents:
-		return relayPace
-	}
-	return manyPace
 }
 
 // plan decides which subscriptions get each event, and renders each body once.

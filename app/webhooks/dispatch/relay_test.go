@@ -29,9 +29,9 @@ type countedRelay struct {
 }
 
 func (r countedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanDeliveriesFunc) (int, []webhookports.Claim, error) {
 	r.looks.Add(1)
-	return r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
+	return r.RelayStore.Relay(ctx, limit, lease, plan)
 }
 
 // A second relay after each successful relay would cost a transaction more for every few events.
@@ -115,8 +115,8 @@ type stoppedRelay struct {
 }
 
 func (r stoppedRelay) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
-	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan, ahead)
+	plan webhookports.PlanDeliveriesFunc) (int, []webhookports.Claim, error) {
+	n, claims, err := r.RelayStore.Relay(ctx, limit, lease, plan)
 	if n > 0 {
 		r.relayed()
 	}
@@ -270,7 +270,7 @@ type panicking struct {
 }
 
 func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration,
-	plan webhookports.PlanDeliveriesFunc, ahead func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	plan webhookports.PlanDeliveriesFunc) (int, []webhookports.Claim, error) {
 	return p.RelayStore.Relay(ctx, limit, lease,
 		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
 			for _, e := range events {
@@ -279,7 +279,7 @@ func (p panicking) Relay(ctx context.Context, limit int, lease time.Duration,
 				}
 			}
 			return plan(events, subscriptions)
-		}, ahead)
+		})
 }
 
 // A refusal that blames no row, such as a missing right, sets no event aside: the events wait until the relay works

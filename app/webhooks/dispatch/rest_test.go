@@ -33,7 +33,7 @@ func (s *countedStores) OutboxPending(context.Context) (bool, time.Duration, err
 }
 
 func (s *countedStores) Relay(context.Context, int, time.Duration,
-	webhookports.PlanDeliveriesFunc, func([]webhookports.Claim)) (int, []webhookports.Claim, error) {
+	webhookports.PlanDeliveriesFunc) (int, []webhookports.Claim, error) {
 	s.relays.Add(1)
 	if s.outbox.Swap(false) {
 		return 1, nil, nil
@@ -89,7 +89,7 @@ type idleQueue struct{}
 func (idleQueue) Enqueue(context.Context, []webhookports.DeliveryJob) ([]webhookports.DeliveryJob, error) {
 	return nil, nil
 }
-func (idleQueue) Serve(ctx context.Context, _ map[webhookports.Lane]int,
+func (idleQueue) Serve(ctx context.Context, _ int,
 	_ func(context.Context, webhookports.DeliveryJob)) error {
 	<-ctx.Done()
 	return nil

@@ -68,13 +68,11 @@ func (r *registry) free(sub id.ID) {
 	r.grant(e)
 }
 
-// saturated reports whether no further POST of a lane (fast or slow) may begin in this process.
-func (r *registry) saturated(lane webhookports.Lane) bool {
+// saturated reports whether no further POST may begin in this process.
+func (r *registry) saturated() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.config.Concurrency
-	return r.posting >= all ||
-		lane == webhookports.SlowLane && (r.slow >= r.config.slowSlots() || more(all, all-r.posting, all) <= 0)
+	return r.posting >= r.config.Concurrency
 }
 
 // Divisors: a process keeps further deliveries for its own workers while it has less than an eighth of its POSTs

@@ -16,7 +16,10 @@ const (
 	enqueueTimeout = time.Second
 	// The time between two tests of the queue in Redis while it is unreachable.
 	probeEvery = 250 * time.Millisecond
-	epochEvery = time.Second
+	// The number of successful tests in a row after which the queue is used again. Each return to a queue that fails
+	// again delays a batch by settleSpan.
+	testsToReturn = 4
+	epochEvery    = time.Second
 	// The longest time of a test of the queue, or of the query whether it has lost its jobs.
 	askTimeout = time.Second
 	tidyEvery  = time.Hour
@@ -42,17 +45,12 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 		t.local(ctx, jobs)
 		return
 	}
-	if left, err := t.enqueue(ctx, jobs); err != nil {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
+	defer cancel()
+	if left, err := t.d.Queue.Enqueue(bounded, jobs); err != nil {
 		t.leave(ctx, err)
 		t.renewed(ctx, left)
 	}
-}
-
-func (t *transport) enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (left []webhookports.DeliveryJob,
-	err error) {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
-	defer cancel()
-	return t.d.Queue.Enqueue(bounded, jobs)
 }
 
 func (t *transport) leave(ctx context.Context, err error) {
@@ -91,19 +89,11 @@ func (t *transport) local(ctx context.Context, jobs []webhookports.DeliveryJob) 
 	failpoint.Hit("transport.local")
 }
 
-// jobs puts as many deliveries of a lane (fast or slow) into each job as fit.
+// jobs puts as many claims into each job as fit, and names their partners.
 func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.DeliveryJob) {
-	byLane := map[webhookports.Lane][]webhookports.Claim{}
-	for _, c := range claims {
-		lane, partner := t.d.registry.laneOf(c.SubscriptionID)
-		c.PartnerID = partner
-		byLane[lane] = append(byLane[lane], c)
-	}
-	for _, lane := range webhookports.Lanes {
-		for part := range slices.Chunk(byLane[lane], t.d.config.JobSize) {
-			jobs = append(jobs, webhookports.DeliveryJob{Lane: lane, Urgent: urgent, Kept: t.d.registry.keeps(part),
-				Claims: part})
-		}
+	for part := range slices.Chunk(claims, t.d.config.JobSize) {
+		t.d.registry.namePartners(part)
+		jobs = append(jobs, webhookports.DeliveryJob{Urgent: urgent, Kept: t.d.registry.keeps(part), Claims: part})
 	}
 	return jobs
 }
@@ -146,12 +136,17 @@ func (t *transport) returned(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	err := t.d.Queue.CheckWritable(bounded)
-	if err != nil && ctx.Err() == nil {
-		t.queue.RecordFailure(ctx, awayMessage, "error", err)
-	}
-	if !t.proof.enough(err, t.d.Clock.Now()) {
+	if err != nil {
+		t.passed = 0
+		if ctx.Err() == nil {
+			t.queue.RecordFailure(ctx, awayMessage, "error", err)
+		}
 		return false
 	}
+	if t.passed++; t.passed < testsToReturn {
+		return false
+	}
+	t.passed = 0
 	t.away.Store(false)
 	t.d.Metrics.SetQueueMode(webhookports.QueueModeQueued)
 	t.queue.EndOutage(ctx, "dispatcher: the queue is back")

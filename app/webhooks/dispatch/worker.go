@@ -21,8 +21,6 @@ const (
 	freshTries = 5
 	// loadTogether is the least number of deliveries in a job that are read with a query of their own.
 	loadTogether = 4
-	// Bounds of the search for a delivery that is not found, since its transaction may not have committed yet.
-	firstAwait, awaitMost, awaitAge = 2 * time.Millisecond, 256 * time.Millisecond, 5 * time.Second
 	// leaseMargin is the time that a lease (the time for which a delivery is reserved for a dispatcher) must have
 	// left after the longest attempt.
 	leaseMargin = time.Second
@@ -40,7 +38,7 @@ func (d *Dispatcher) handle(ctx context.Context, job webhookports.DeliveryJob) {
 		case <-finished:
 			left--
 		case <-patience.C:
-			if !d.registry.saturated(job.Lane) {
+			if !d.registry.saturated() {
 				return
 			}
 			// No further POST may begin here, so the worker keeps its job and another dispatcher takes the next.
@@ -100,15 +98,8 @@ func (d *Dispatcher) preload(ctx context.Context, claims []webhookports.Claim) (
 	if err != nil {
 		return nil
 	}
-	for i := range loaded {
-		// Wait here for the commit of each delivery, since a shutdown can only give up deliveries that are committed.
-		filed(&loaded[i])
-	}
 	return loaded
 }
-
-// filed waits for the transaction that made a delivery, and reports whether it was committed.
-func filed(loaded *webhookports.Delivery) bool { return loaded.Filed == nil || loaded.Filed() }
 
 // dispatch makes and records an attempt to send a claimed delivery; loaded: nil if not read yet; wait: nil when
 // the POST may begin at once.
@@ -173,17 +164,10 @@ func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration
 // be sent.
 func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) *webhookports.Delivery {
-	await, try := firstAwait, 1
-	for {
+	for try := 1; ; try++ {
 		if loaded == nil {
 			loaded = &webhookports.Delivery{Claim: c}
 			d.loads.AddAndWait("", loaded)
-		}
-		loaded.Found = filed(loaded) && loaded.Found
-		if await <= awaitMost && mayAppear(loaded, c, d.Clock.Now()) {
-			pause(ctx, await)
-			loaded, await = nil, 2*await
-			continue
 		}
 		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries, d.KeysetProven()) {
 		case fatePost:
@@ -202,15 +186,8 @@ func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 			return nil
 		case fateReload:
 			loaded = nil
-			try++
 		}
 	}
-}
-
-// mayAppear reports whether a delivery that was not found may still be committed by the transaction that makes
-// it.
-func mayAppear(loaded *webhookports.Delivery, c webhookports.Claim, now time.Time) bool {
-	return !loaded.Found && loaded.LoadErr == nil && c.Seq == 1 && now.Sub(c.DueAt) < awaitAge
 }
 
 // fate is what a worker does with a delivery that it has read.

@@ -190,7 +190,6 @@ func (s *Store) ExpireLeases(ctx context.Context, olderThan, lease, grace time.D
 
 func (s *Store) RenewClaims(ctx context.Context, claims []webhookports.Claim,
 	lease time.Duration) ([]webhookports.Claim, error) {
-	s.relayed.await(claims)
 	s.relayed.forget(claims)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()

@@ -51,7 +51,7 @@ func (w *feed) append(partnerID, depositID id.ID, name webhook.EventName) ports.
 // relay files up to limit events.
 func (w *feed) relay(limit int) (filed int) {
 	w.t.Helper()
-	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute, nothing, nil)
+	filed, _, err := w.relays.Relay(w.t.Context(), limit, time.Minute, nothing)
 	require.NoError(w.t, err)
 	return filed
 }

@@ -50,7 +50,7 @@ func TestRelay_BesideARequestThatHoldsASubscription_GoesOn(t *testing.T) {
 			appended(t, store, partnerID)
 			brief, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			relayed, _, err := s.Relay(brief, 1, time.Hour, nothing, nil)
+			relayed, _, err := s.Relay(brief, 1, time.Hour, nothing)
 			require.NoError(t, err, name)
 			require.Equal(t, 1, relayed, name)
 			_, err = pool.Exec(t.Context(), `SELECT FROM webhook_subscriptions WHERE id = $1 FOR UPDATE NOWAIT`,

@@ -91,8 +91,8 @@ func TestRelayedMemory_GivesAFreshDeliveryOnce_AndForgetsStaleClaims(t *testing.
 		keep := func(n byte) {
 			m.keep([]webhookports.Claim{claim(n)},
 				[]webhookports.Delivery{{Claim: webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: sub}, Body: []byte{n}}},
-				[]webhookports.Subscription{{ID: sub}}, map[id.ID]target{sub: {url: "https://example.com", sealed: []byte("s")}},
-				time.Now(), time.Minute)
+				batch{subscriptions: []webhookports.Subscription{{ID: sub}}, readAt: time.Now(),
+					targets: map[id.ID]target{sub: {url: "https://example.com", sealed: []byte("s")}}}, time.Minute)
 		}
 		keep(1)
 		<-time.After(webhook.MaxSubscriptionCacheAge - time.Millisecond)

@@ -65,7 +65,7 @@ func TestRelay_NumbersTheEventsOfEachPartner(t *testing.T) {
 		if i%2 == 0 {
 			continue
 		}
-		relayed, _, err := s.Relay(t.Context(), 100, time.Hour, nothing, nil)
+		relayed, _, err := s.Relay(t.Context(), 100, time.Hour, nothing)
 		require.NoError(t, err)
 		require.Equal(t, 4, relayed)
 	}
@@ -184,7 +184,7 @@ func relayOrFail(ctx context.Context, s *dispatchstore.Store, limit int) (int, e
 				breakOff()
 			}
 			return nil
-		}, nil)
+		})
 	if fails && errors.Is(err, fault.ErrUnavailable) {
 		return 1, nil
 	}
@@ -235,7 +235,7 @@ func TestRelay_AnotherHoldsAPartner_RelaysTheOthers(t *testing.T) {
 	release := holdFeed(t, pool, held)
 	var relayed int
 	for range 5 {
-		n, _, err := s.Relay(t.Context(), 2, time.Hour, nothing, nil)
+		n, _, err := s.Relay(t.Context(), 2, time.Hour, nothing)
 		require.NoError(t, err)
 		relayed += n
 	}
@@ -243,7 +243,7 @@ func TestRelay_AnotherHoldsAPartner_RelaysTheOthers(t *testing.T) {
 	require.Len(t, numbered(t, pool, free), 1)
 	release()
 	for range 2 {
-		n, _, err := s.Relay(t.Context(), 2, time.Hour, nothing, nil)
+		n, _, err := s.Relay(t.Context(), 2, time.Hour, nothing)
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
 	}
@@ -257,13 +257,13 @@ func TestRelay_AnEventThatIsFiledAlready_IsRefused_AndTakesNoNumber(t *testing.T
 	partnerID := storetest.CreateDepositOrigin(t, store).PartnerID
 	s := dispatchOver(t, pool.Config().ConnString())
 	twice := appended(t, store, partnerID)
-	_, _, err := s.Relay(t.Context(), 10, time.Hour, nothing, nil)
+	_, _, err := s.Relay(t.Context(), 10, time.Hour, nothing)
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(),
 		`INSERT INTO outbox (event_id, partner_id, name, data, created_at) SELECT id, partner_id, name, data, created_at
 			FROM events`)
 	require.NoError(t, err)
-	_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing, nil)
+	_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing)
 	var refused *webhookports.RefusedEventsError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, map[int64]id.ID{1: twice}, numbered(t, pool, partnerID))
@@ -285,7 +285,7 @@ func TestEvents_FiledByAnOlderRelay_AreNumbered(t *testing.T) {
 			old.CreatedAt)
 		require.NoError(t, err)
 		want[n], want[n+1] = old.ID, appended(t, store, partnerID)
-		_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing, nil)
+		_, _, err = s.Relay(t.Context(), 10, time.Hour, nothing)
 		require.NoError(t, err)
 	}
 	require.Equal(t, want, numbered(t, pool, partnerID))

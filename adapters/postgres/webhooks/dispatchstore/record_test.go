@@ -148,7 +148,7 @@ func claimed(t *testing.T, store *postgres.Store, s *dispatchstore.Store, n int)
 				planned = append(planned, dispatched(&events[i], sub.ID))
 			}
 			return planned
-		}, nil)
+		})
 	require.NoError(t, err)
 	require.Len(t, claims, n)
 	return claims

@@ -28,11 +28,12 @@ func (s *Store) OutboxPending(ctx context.Context) (pending bool, waited time.Du
 	return pending, waited, pg.Translate(err)
 }
 
-func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanDeliveriesFunc,
-	ahead func([]webhookports.Claim)) (relayed int, claims []webhookports.Claim, err error) {
+func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan webhookports.PlanDeliveriesFunc) (
+	relayed int, claims []webhookports.Claim, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var taken batch
+	var planned []webhookports.Delivery
 	err = pg.RunInTx(ctx, s.pool, func(t *pg.Tx) (err error) {
 		relayed, claims = 0, nil
 		taken, err = s.takeOutbox(ctx, t, limit)
@@ -42,16 +43,8 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 		failpoint.Hit("relay.taken")
 		taken.last.number(taken.events)
 		relayed = len(taken.events)
-		planned, err := planSafely(plan, taken.events, taken.subscriptions)
-		if err != nil {
+		if planned, err = planSafely(plan, taken.events, taken.subscriptions); err != nil {
 			return err
-		}
-		expected := claimsOf(planned)
-		filing := s.relayed.keep(expected, planned, taken.subscriptions, taken.targets, taken.readAt, lease)
-		defer func() { s.relayed.end(filing, claims, err == nil) }()
-		if ahead != nil && len(expected) > 0 {
-			ahead(expected)
-			ahead = nil
 		}
 		taken.last.store(t)
 		insertEvents(t, taken.events)
@@ -62,23 +55,9 @@ func (s *Store) Relay(ctx context.Context, limit int, lease time.Duration, plan 
 	if err != nil {
 		return 0, nil, refusedEvents(err, taken.events)
 	}
+	s.relayed.keep(claims, planned, taken, lease)
 	return relayed, claims, nil
 }
-
-// claimsOf returns the claims of planned deliveries that are sent at once.
-func claimsOf(planned []webhookports.Delivery) (claims []webhookports.Claim) {
-	for i := range planned {
-		if d := &planned[i]; d.State == webhook.DeliveryStateDispatched {
-			claims = append(claims, webhookports.Claim{
-				DeliveryID: d.DeliveryID, SubscriptionID: d.SubscriptionID, Seq: firstSeq, DueAt: d.EventAt,
-			})
-		}
-	}
-	return claims
-}
-
-// firstSeq is the number of a delivery's first claim, made together with the delivery.
-const firstSeq = 1
 
 // insertEvents queues the insert of events into each partner's numbered list.
 func insertEvents(t *pg.Tx, events []ports.Event) {

@@ -16,8 +16,6 @@ type relayedMemory struct {
 	// Deliveries that this process made in the last seconds, in two generations.
 	now, before map[claimKey]relayedDelivery
 	turned      time.Time // When the newer deliveries in memory last became the older ones.
-	// Claims on deliveries whose transaction is still committing; workers wait for its end.
-	open map[claimKey]*filing
 }
 
 // claimKey identifies a claim on a delivery, without its due time, which becomes less exact on the way through
@@ -43,75 +41,29 @@ type target struct {
 	skew     time.Duration
 }
 
-// filing is a transaction that commits new deliveries with their claims, and its result.
-type filing struct {
-	claims []webhookports.Claim
-	ended  chan struct{}
-	// The committed claims, set before the channel ended is closed.
-	filed map[claimKey]struct{}
-}
-
-// end stores which claims were committed, and wakes the workers that wait.
-func (m *relayedMemory) end(f *filing, filed []webhookports.Claim, committed bool) {
-	if committed {
-		for _, c := range filed {
-			f.filed[keyOf(c)] = struct{}{}
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range f.claims {
-		if m.open[keyOf(c)] == f {
-			delete(m.open, keyOf(c))
-		}
-	}
-	close(f.ended)
-}
-
-// await returns webhookports.Delivery.Filed: it waits for the end of the delivery's transaction and reports
-// whether it committed.
-func (f *filing) await(k claimKey) func() bool {
-	return func() bool {
-		<-f.ended
-		_, filed := f.filed[k]
-		return filed
-	}
-}
-
-// keep stores new deliveries before their commit. readAt is a time before the subscriptions were read.
-func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery,
-	subscriptions []webhookports.Subscription, targets map[id.ID]target, readAt time.Time,
-	lease time.Duration) *filing {
-	f := &filing{claims: claims, ended: make(chan struct{}), filed: make(map[claimKey]struct{}, len(claims))}
-	if len(claims) == 0 {
-		return f
-	}
+// keep stores new deliveries that are claimed already.
+func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports.Delivery, from batch,
+	lease time.Duration) {
 	byID := make(map[id.ID]*webhookports.Delivery, len(planned))
 	for i := range planned {
 		byID[planned[i].DeliveryID] = &planned[i]
 	}
-	of := make(map[id.ID]webhookports.Subscription, len(subscriptions))
-	for _, s := range subscriptions {
+	of := make(map[id.ID]webhookports.Subscription, len(from.subscriptions))
+	for _, s := range from.subscriptions {
 		of[s.ID] = s
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.turn(readAt)
-	if m.open == nil {
-		m.open = map[claimKey]*filing{}
-	}
+	m.turn(from.readAt)
 	for _, c := range claims {
-		m.open[keyOf(c)] = f
-		d, to := *byID[c.DeliveryID], targets[c.SubscriptionID]
+		d, to := *byID[c.DeliveryID], from.targets[c.SubscriptionID]
 		sub := of[c.SubscriptionID]
 		h := sub.Health
 		d.Claim, d.Found, d.Current, d.Enabled, d.Held = c, true, true, true, sub.Held
 		d.Healthy = h.Failures == 0 && !h.InSlowLane() && !h.Trouble
-		d.URL, d.Standard, d.ReadAt, d.Skew, d.LeaseLeft = to.url, to.standard, readAt, to.skew, lease
-		d.Filed = f.await(keyOf(c))
+		d.URL, d.Standard, d.ReadAt, d.Skew, d.LeaseLeft = to.url, to.standard, from.readAt, to.skew, lease
 		m.now[keyOf(c)] = relayedDelivery{d, to.sealed}
 	}
-	return f
 }
 
 // turn drops deliveries from memory that are too old to be sent without a query.
@@ -136,18 +88,6 @@ func (m *relayedMemory) take(c webhookports.Claim) (d relayedDelivery, found boo
 		}
 	}
 	return d, false
-}
-
-// await waits until no transaction of this process is committing one of the claims.
-func (m *relayedMemory) await(claims []webhookports.Claim) {
-	for _, c := range claims {
-		m.mu.Lock()
-		f := m.open[keyOf(c)]
-		m.mu.Unlock()
-		if f != nil {
-			<-f.ended
-		}
-	}
 }
 
 // forget drops deliveries from memory whose claims are no longer valid.

@@ -86,7 +86,7 @@ func TestDispatch_AnswersThatGetLost_AreWaitedForNoLongerThanPatience(t *testing
 		Verdict: webhook.DeliveryVerdict{State: webhook.DeliveryStateSucceeded}}}
 	questions := map[string]func(*dispatchstore.Store) error{
 		"Pending": func(s *dispatchstore.Store) error { _, _, err := s.OutboxPending(ctx); return err },
-		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, nothing, nil); return err },
+		"Relay":   func(s *dispatchstore.Store) error { _, _, err := s.Relay(ctx, 1, lease, nothing); return err },
 		"Due":     func(s *dispatchstore.Store) error { _, err := s.FindDue(ctx, time.Second); return err },
 		"Claim": func(s *dispatchstore.Store) error {
 			_, err := s.ClaimDue(ctx, []webhookports.ClaimQuota{{Room: 1}}, lease)
@@ -148,7 +148,7 @@ func TestDispatch_RelayAndHealth_DoNotWaitForEachOther(t *testing.T) {
 	var claims []webhookports.Claim
 	held("NO KEY UPDATE", func() {
 		var err error
-		_, claims, err = s.Relay(t.Context(), 10, time.Hour, s.plan, nil)
+		_, claims, err = s.Relay(t.Context(), 10, time.Hour, s.plan)
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 	})
@@ -272,7 +272,7 @@ func TestRelay_TakesTheOldestFirst(t *testing.T) {
 	require.NoError(t, err)
 	var got []id.ID
 	for range 4 {
-		_, _, err := s.Relay(t.Context(), 1, time.Hour, taking(&got), nil)
+		_, _, err := s.Relay(t.Context(), 1, time.Hour, taking(&got))
 		require.NoError(t, err)
 	}
 	require.Equal(t, want, got)
@@ -290,11 +290,11 @@ func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 		_, _, err := s.Relay(ctx, 10, time.Hour, func([]ports.Event, []webhookports.Subscription) []webhookports.Delivery {
 			cancel()
 			return nil
-		}, nil)
+		})
 		require.ErrorIs(t, err, fault.ErrUnavailable)
 	}
 	var got []id.ID
-	_, _, err := s.Relay(t.Context(), 10, time.Hour, taking(&got), nil)
+	_, _, err := s.Relay(t.Context(), 10, time.Hour, taking(&got))
 	require.NoError(t, err)
 	require.Equal(t, []id.ID{old}, got)
 }
@@ -303,7 +303,7 @@ func TestRelay_ThatFails_IsFollowedByOneThatFindsItsEvents(t *testing.T) {
 func TestExpireLeases_MakesClaimsStaleAtOnceAndDueAfterTheGrace(t *testing.T) {
 	t.Parallel()
 	s := newSubscribed(t, 3, postgres.PoolOptions{})
-	_, claims, err := s.Relay(t.Context(), 10, time.Hour, s.plan, nil)
+	_, claims, err := s.Relay(t.Context(), 10, time.Hour, s.plan)
 	require.NoError(t, err)
 	require.Len(t, claims, 3)
 	set := func(c webhookports.Claim, leaseLeft string) {
@@ -339,7 +339,7 @@ func TestDispatch_PartitionMadeMeanwhile_RefusesNoRow(t *testing.T) {
 		"relay": {"events", "uuid_floor(date_trunc('day', now(), 'UTC'))",
 			"uuid_floor(date_trunc('day', now(), 'UTC') + interval '1 day')",
 			func(ctx context.Context, s *dispatchstore.Store) error {
-				relayed, _, err := s.Relay(ctx, 1, time.Hour, nothing, nil)
+				relayed, _, err := s.Relay(ctx, 1, time.Hour, nothing)
 				if err == nil && relayed != 1 {
 					return errors.New("nothing was relayed")
 				}

@@ -32,8 +32,6 @@ func (s *Store) LoadClaimed(ctx context.Context, claims []webhookports.Claim) ([
 	if len(asked) == 0 {
 		return out, nil
 	}
-	// Deliveries that this process is still inserting cannot be read before their commit.
-	s.relayed.await(asked)
 	found, err := s.read(ctx, asked)
 	if err != nil {
 		return nil, err
@@ -182,8 +180,6 @@ func record(batch queuer, outcomes []webhookports.AttemptOutcome, settled *[]boo
 }
 
 func (s *Store) ReleaseClaims(ctx context.Context, claims []webhookports.Claim) error {
-	// Deliveries cannot be released before the transaction that made them has committed.
-	s.relayed.await(claims)
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	subs, ids, seqs := columns(claims)
