@@ -75,9 +75,27 @@ func (w *workbench) cancel(m made, v loadVariant) error {
 	return err
 }
 
-// cancelAll cancels deposits as fast as the API takes the requests.
-func (w *workbench) cancelAll(ctx context.Context, all []made, v loadVariant) {
-	must(load.RunClosedLoop(ctx, calls(len(all)), v.conns, func(i int) error { return w.cancel(all[i], v) }))
+// cancelAll cancels deposits as fast as the API takes the requests, and returns when each request began.
+func (w *workbench) cancelAll(ctx context.Context, all []made, v loadVariant) (called []time.Time) {
+	called = make([]time.Time, len(all))
+	must(load.RunClosedLoop(ctx, calls(len(all)), v.conns, func(i int) error {
+		called[i] = time.Now()
+		return w.cancel(all[i], v)
+	}))
+	return called
+}
+
+// arrivalTimes returns the times from a call for each deposit to the first arrival of its webhook.
+func (w *workbench) arrivalTimes(all []made, called []time.Time) *load.DurationHistogram {
+	times, arrived := load.NewDurationHistogram(), w.arrivals()
+	for i := range all {
+		at, found := arrived[all[i].id]
+		if !found {
+			check(fmt.Errorf("no delivery of %s has arrived", all[i].id))
+		}
+		times.Add(at.Sub(called[i]))
+	}
+	return times
 }
 
 const callTimeout = 30 * time.Second

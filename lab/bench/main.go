@@ -49,7 +49,7 @@ var programs = map[string]program{
 }
 
 func measure(ctx context.Context, o options) {
-	w, r := &workbench{}, &results{}
+	w, r := &workbench{perEvent: o.subscriptions}, &results{}
 	defer w.close()
 	w.open(ctx, o)
 	// The results are printed even after an error: they may be a quarter of an hour's work.

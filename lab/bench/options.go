@@ -18,6 +18,7 @@ type options struct {
 	keys            []bool
 	conns, partners []int
 	rate, stock     int
+	subscriptions   int
 	postgres        string
 
 	// Directories of the binaries of two versions to compare; "": only this version.
@@ -39,6 +40,7 @@ func parse(args []string) (o options) {
 	keys := f.String("keys", "with,without", "whether POSTs carry an Idempotency-Key, comma-separated: with, without")
 	partners := f.String("partners", "30,1", "numbers of partners, comma-separated")
 	f.IntVar(&o.rate, "rate", 0, "events a second of the steps scale and hanging; 0: 1000 and 200")
+	f.IntVar(&o.subscriptions, "subscriptions", 1, "subscriptions of each partner")
 	f.IntVar(&o.stock, "stock", 0, "deposits and deliveries to store beforehand, each so many; beside an empty database, "+
 		"unless -base is given")
 	f.StringVar(&o.postgres, "postgres", "", "settings of Postgres, as shared_buffers=1GB,max_wal_size=4GB")

@@ -41,7 +41,7 @@ type tally struct {
 
 	mu     sync.Mutex
 	counts counts
-	// Hashes of arrived webhook bodies; all attempts of a delivery have the same body.
+	// Hashes of arrived webhooks; all attempts of a delivery have the same body and subscription.
 	seen map[uint64]struct{}
 	// First arrival times by deposit id; nil until the first call of /arrivals.
 	arrivals map[string]time.Time
@@ -82,11 +82,11 @@ func (t *tally) answer(c *fasthttp.RequestCtx) {
 		time.Sleep(10 * time.Second) //nolint:forbidigo // a slow receiver is the purpose
 		return
 	}
-	t.add(c.PostBody(), valid, at)
+	t.add(c.QueryArgs().QueryString(), c.PostBody(), valid, at)
 }
 
-func (t *tally) add(body []byte, valid bool, at time.Time) {
-	sum := maphash.Bytes(t.seed, body)
+func (t *tally) add(subscription, body []byte, valid bool, at time.Time) {
+	sum := maphash.Bytes(t.seed, body) ^ maphash.Bytes(t.seed, subscription)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !valid {
@@ -102,7 +102,8 @@ func (t *tally) add(body []byte, valid bool, at time.Time) {
 	if t.arrivals == nil {
 		return
 	}
-	if depositID, err := depositIn(body); err == nil {
+	depositID, err := depositIn(body)
+	if _, known := t.arrivals[depositID]; err == nil && !known {
 		t.arrivals[depositID] = at
 	}
 }

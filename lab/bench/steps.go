@@ -19,12 +19,17 @@ func measureRate(ctx context.Context, w *workbench, o options, r *results) {
 	before := w.counted()
 	w.rotate(ctx, o.rounds, all, func(v loadVariant, partners []world.Partner) {
 		made := w.createRound(ctx, v, partners, o.round, create)
-		b.add(v.String(), w.cost(ctx, func() int {
+		w.arrivals()
+		var called []time.Time
+		f := w.cost(ctx, func() int {
 			took := w.counted().Taken
-			w.cancelAll(ctx, made, v)
-			w.awaitTaken(ctx, took+len(made))
-			return len(made)
-		}))
+			called = w.cancelAll(ctx, made, v)
+			w.awaitTaken(ctx, took+len(made)*w.perEvent)
+			return len(made) * w.perEvent
+		})
+		times := w.arrivalTimes(made, called)
+		f["p50 ms"], f["p99 ms"] = times.Percentile(50), times.Percentile(99)
+		b.add(v.String(), f)
 	})
 	deciding := all[len(w.sites)-1]
 	name, keyless := deciding.String(), deciding
@@ -161,7 +166,7 @@ func (w *workbench) openRound(ctx context.Context, v loadVariant, partners []wor
 	expected := w.counted().Taken
 	for i := range all {
 		if i%len(partners) >= v.hanging {
-			expected++
+			expected += w.perEvent
 		}
 	}
 	w.checkpoint(ctx)

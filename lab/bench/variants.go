@@ -103,6 +103,6 @@ func (w *workbench) warmUp(ctx context.Context, v loadVariant, partners []world.
 	took := w.counted().Taken
 	all := w.deposits(ctx, lasting(min(warmTime, round/3)), v, partners)
 	w.cancelAll(ctx, all, v)
-	w.awaitTaken(ctx, took+len(all))
+	w.awaitTaken(ctx, took+len(all)*w.perEvent)
 	w.checkpoint(ctx)
 }

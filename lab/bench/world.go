@@ -36,6 +36,7 @@ type workbench struct {
 	sink      string
 	yardstick *yardstick // The database for pgbench; nil until a step needs it.
 	partners  int        // Number of partners created so far.
+	perEvent  int        // The number of subscriptions of a partner, so of deliveries of an event.
 	// The webhook subscriptions of the running benchmark round.
 	subscriptions []id.ID
 	// Functions that end what the benchmark has started, last first.
@@ -120,13 +121,17 @@ func (w *workbench) close() {
 // webhookSecret signs for all subscriptions, so that the receiver needs no look-up.
 const webhookSecret = "svc_whsec_bench"
 
-// newPartners creates a variant's partners, each with an account and a webhook subscription.
+// newPartners creates a variant's partners, each with an account and webhook subscriptions.
 func (w *workbench) newPartners(ctx context.Context, v loadVariant) (all []world.Partner) {
 	for i := range v.partners {
 		w.partners++
 		p := must(w.CreatePartner(ctx, "bench-"+strconv.Itoa(w.partners)))
-		s := must(w.CreateSubscription(ctx, p, w.subscriptionURL(v, i), webhook.EventNames, webhookSecret))
-		all, w.subscriptions = append(all, p), append(w.subscriptions, s)
+		for nth := range w.perEvent {
+			url := w.subscriptionURL(v, i) + "?" + strconv.Itoa(nth)
+			s := must(w.CreateSubscription(ctx, p, url, webhook.EventNames, webhookSecret))
+			w.subscriptions = append(w.subscriptions, s)
+		}
+		all = append(all, p)
 	}
 	return all
 }

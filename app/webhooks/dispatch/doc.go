@@ -6,18 +6,30 @@
 //	                     │   └─────scan────────┘                       │
 //	                     └───────────────── record ◀───────────────────┘
 //
-// Postgres stores what is to be delivered, and the queue carries hints: losing a job delays its deliveries until their
-// leases end. Terms:
+// Postgres stores what is to be delivered, and the queue carries hints. What can go wrong on the way, and what heals it:
+//
+//	a wake-up is lost                      relay and scan poll: each second, or every 50 and 100 ms without wake-ups
+//	Postgres refuses an event              the relay halves the batch until the event is alone, and sets it aside
+//	a process dies between two steps       its commits stay: the leases of its claims end, and the scan claims again
+//	the queue refuses a job, or is silent  new claims make the job ineffective; this process works on them itself
+//	the queue loses its jobs               its epoch key is gone: their claims are withdrawn, and the scan claims again
+//	a job comes twice, or late             its claims are not the newest, or in flight: the worker drops them
+//	the subscription changed               the worker reads it 500 ms before the POST at most
+//	the endpoint fails                     its delivery waits for its next attempt, longer each time; then a circuit opens
+//	the endpoint hangs                     its POSTs keep their own slots, and no worker longer than 250 ms
+//	Postgres is away when a POST has ended the record is tried until it is written, while the process lives
+//
+// Terms:
 //
 //	outbox     the table of committed events of which no deliveries have been made
 //	relay      turns events of the outbox into deliveries
 //	scan       finds due deliveries, and those whose dispatcher died
 //	claim      the right to make the n-th dispatch of a delivery while its lease runs
-//	job        some claims of a lane, on their way to a worker
+//	job        some claims, on their way to a worker
 //	window     the number of deliveries of a subscription that may be claimed; the rest of a backlog stays in Postgres
 //	slot       the right to have a POST in flight; a POST needs a slot of its subscription and a slot of the process
 //	in flight  of a claim: from the job's arrival in a process until the attempt is recorded or the claim is given up
-//	lane       a queue with workers of its own: fast, or slow for subscriptions that are slow or failing
+//	lane       a share of the slots: fast, or slow for subscriptions that are slow or failing
 //	epoch      a marker in the queue's store; when the marker is gone, the jobs are gone
 //
 // A delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds
