@@ -30,18 +30,16 @@ const (
 	probeLife = time.Minute
 	// shutdownTimeout is longer than an attempt, so POSTs in flight finish before asynq puts their tasks back.
 	shutdownTimeout = 15 * time.Second
-	// producers bounds the tasks that are enqueued in parallel, because asynq needs a round trip for each task.
-	producers = 16
 	// quickPoll is the mean time between two polls of an empty queue while no wake-up notifications arrive.
 	quickPoll = 6 * time.Millisecond
 )
 
-// Intervals of asynq's own background tasks. They are long, since this service decides when a queue is polled,
-// and its tasks are neither scheduled nor kept.
 const (
-	checkInterval   = time.Microsecond
-	forwardInterval = time.Minute
-	janitorInterval = time.Hour
+	// checkInterval is asynq's pause between two polls of an empty queue: none, since the gate decides when to poll.
+	checkInterval = time.Microsecond
+	// tidyInterval is the time between two runs of asynq's own background tasks, which are for tasks that are scheduled
+	// or kept: here none is.
+	tidyInterval = time.Hour
 )
 
 // Queue is the queue of jobs in Redis, over asynq.
@@ -84,11 +82,8 @@ func (q *Queue) Enqueue(ctx context.Context, jobs []webhookports.DeliveryJob) (l
 	}
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	slots := make(chan struct{}, producers)
-	for _, j := range jobs {
-		slots <- struct{}{}
+	for _, j := range jobs { // In parallel, because asynq needs a round trip for each task.
 		group.Go(func() {
-			defer func() { <-slots }()
 			if e := q.enqueue(ctx, j); e != nil {
 				mu.Lock()
 				defer mu.Unlock()
@@ -160,8 +155,8 @@ func (q *Queue) server(ctx context.Context, gate *pollGate, concurrency int) *as
 		Concurrency:              concurrency,
 		Queues:                   map[string]int{QueueName: 1},
 		TaskCheckInterval:        checkInterval,
-		DelayedTaskCheckInterval: forwardInterval,
-		JanitorInterval:          janitorInterval,
+		DelayedTaskCheckInterval: tidyInterval,
+		JanitorInterval:          tidyInterval,
 		ShutdownTimeout:          shutdownTimeout,
 		BaseContext:              func() context.Context { return context.WithoutCancel(ctx) },
 		Logger:                   libraryLog{q.outage},

@@ -8,19 +8,6 @@ import (
 	"partnerdeposits/core/id"
 )
 
-// crowded reports whether the deliveries that are reserved for attempts, in all or of a subscription,
-// approach their limit.
-func (r *registry) crowded() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.entries {
-		if e.claimed > 0 && r.fills(e) {
-			return true
-		}
-	}
-	return false
-}
-
 func (r *registry) used() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,10 +48,14 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	maps.DeleteFunc(r.held, func(_ id.ID, h *holding) bool { return *h == holding{} })
 }
 
+// countEvery is the time between two counts of the claims by the database, in which this process does not know of the
+// claims of other dispatchers.
+const countEvery = 200 * time.Millisecond
+
 // countLoop corrects the counts of claims of deliveries by the database's counts, because other dispatchers claim
 // deliveries too.
 func (d *Dispatcher) countLoop(ctx context.Context) {
-	for crowded := false; d.awaitCount(ctx, crowded); {
+	for pause(ctx, countEvery) {
 		d.watchOutbound(ctx)
 		if !d.registry.used() {
 			continue
@@ -77,24 +68,5 @@ func (d *Dispatcher) countLoop(ctx context.Context) {
 		}
 		d.database.RecordSuccess(ctx)
 		d.registry.correct(counts, mark)
-		crowded = d.registry.crowded()
-	}
-}
-
-// awaitCount waits until the claims of deliveries are to be counted again; the result is false when ctx ended.
-func (d *Dispatcher) awaitCount(ctx context.Context, crowded bool) bool {
-	const busy, calm = 100 * time.Millisecond, time.Second
-	if crowded {
-		return pause(ctx, busy)
-	}
-	timer := time.NewTimer(calm)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	case <-d.registry.crowding:
-		return pause(ctx, busy)
 	}
 }

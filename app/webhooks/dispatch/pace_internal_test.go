@@ -74,22 +74,6 @@ func TestPolls_AreCalmWhileTheBellWorks_AndQuickAfterASurprise(t *testing.T) {
 	require.Equal(t, calmPoll, p.wait(now.Add(suspicion)))
 }
 
-func TestRegistry_CountsMatter_WhenAWindowFillsUp(t *testing.T) {
-	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 4, Window: 1000}, time.Now) // windows of 32
-	require.False(t, r.used())
-	sub := line{r: r, sub: [16]byte{1}}.sub
-	now := time.Unix(1_790_000_000, 0)
-	for range r.window()/fillingShare - 1 {
-		require.True(t, r.admit(sub, now))
-	}
-	require.True(t, r.used())
-	require.False(t, r.crowded())
-	require.Empty(t, r.crowding)
-	require.True(t, r.admit(sub, now))
-	require.True(t, r.crowded())
-	require.Len(t, r.crowding, 1)
-}
-
 // timed is a registry with a clock that the test moves.
 type timed struct {
 	*registry

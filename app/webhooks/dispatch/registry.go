@@ -24,12 +24,8 @@ import (
 //
 // The window is shared in the same way.
 type registry struct {
-	config Config
-	now    func() time.Time
-	// A channel that receives when the claims of a subscription (rights to attempt its deliveries) may be
-	// approaching their limit.
-	crowding chan struct{}
-
+	config  Config
+	now     func() time.Time
 	mu      sync.Mutex
 	entries map[id.ID]*entry
 	// The deliveries and POSTs that each partner has at present, by the partner's id; the zero id has those of all
@@ -88,7 +84,7 @@ type waiter struct {
 }
 
 func newRegistry(config Config, now func() time.Time) *registry {
-	return &registry{config: config, now: now, crowding: make(chan struct{}, 1), entries: map[id.ID]*entry{},
+	return &registry{config: config, now: now, entries: map[id.ID]*entry{},
 		held: map[id.ID]*holding{}}
 }
 
@@ -302,23 +298,10 @@ func (r *registry) move(e *entry, n int) {
 	r.count(e, n)
 	r.moves++
 	e.moved = r.moves
-	if n > 0 && r.fills(e) {
-		signal(r.crowding)
-	}
 }
 
 func (r *registry) count(e *entry, n int) {
 	e.claimed += n
 	r.of(e).claimed += n
 	r.claimed += n
-}
-
-// fillingShare is the divisor of a limit of claimed deliveries above which they are counted in the database
-// more often: from a quarter of the limit on.
-const fillingShare = 4
-
-// fills reports whether the claimed deliveries of a subscription, or of the whole dispatcher, approach their
-// limit.
-func (r *registry) fills(e *entry) bool {
-	return fillingShare*e.claimed >= r.window() || fillingShare*r.claimed >= r.config.Window || !e.health.Flawless()
 }

@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	urgentBatch = 500
 	// The least time between two queries that claim deliveries of a backlog for an attempt.
 	scanPace = 5 * time.Millisecond
 	// Slow queries for due deliveries take at most this part of the time: a twentieth.
@@ -143,7 +142,7 @@ func withoutDrained(due []webhookports.Subscription, rooms []webhookports.ClaimQ
 // claimUrgent claims, for an attempt at once, test deliveries and deliveries whose dispatcher died.
 func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 	for {
-		claims, recovered, err := d.Claims.ClaimUrgent(ctx, urgentBatch, d.config.Lease)
+		claims, recovered, err := d.Claims.ClaimUrgent(ctx, d.config.Batch, d.config.Lease)
 		if err != nil {
 			return err
 		}
@@ -153,7 +152,7 @@ func (d *Dispatcher) claimUrgent(ctx context.Context) error {
 		}
 		d.registry.claim(claims)
 		d.transport.send(ctx, claims, recovered == 0)
-		if len(claims) < urgentBatch {
+		if len(claims) < d.config.Batch {
 			return nil
 		}
 	}

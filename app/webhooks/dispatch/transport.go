@@ -13,16 +13,15 @@ import (
 const awayMessage = "dispatcher: the queue is away, delivering from here until it is back"
 
 const (
-	enqueueTimeout = time.Second
+	// queueTimeout is the longest time in which the queue takes jobs, or answers a test.
+	queueTimeout = time.Second
 	// The time between two tests of the queue in Redis while it is unreachable.
 	probeEvery = 250 * time.Millisecond
 	// The number of successful tests in a row after which the queue is used again. Each return to a queue that fails
 	// again delays a batch by settleSpan.
 	testsToReturn = 4
 	epochEvery    = time.Second
-	// The longest time of a test of the queue, or of the query whether it has lost its jobs.
-	askTimeout = time.Second
-	tidyEvery  = time.Hour
+	tidyEvery     = time.Hour
 	// lossDelay is the time between the loss of the queue's jobs and the moment when their deliveries are
 	// dispatched again. Workers that had taken their jobs before the loss finish meanwhile.
 	lossDelay = 2 * time.Second
@@ -45,7 +44,7 @@ func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgen
 		t.local(ctx, jobs)
 		return
 	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTimeout)
 	defer cancel()
 	if left, err := t.d.Queue.Enqueue(bounded, jobs); err != nil {
 		t.leave(ctx, err)
@@ -108,7 +107,7 @@ func (t *transport) watch(ctx context.Context) {
 		if t.away.Load() && !t.returned(ctx) {
 			continue
 		}
-		bounded, cancel := context.WithTimeout(ctx, askTimeout)
+		bounded, cancel := context.WithTimeout(ctx, queueTimeout)
 		lost, err := t.d.Queue.DetectLoss(bounded)
 		cancel()
 		if err != nil && ctx.Err() == nil {
@@ -133,7 +132,7 @@ func (t *transport) watch(ctx context.Context) {
 
 // returned tests the queue, and reports whether jobs go through the queue again after enough successes.
 func (t *transport) returned(ctx context.Context) bool {
-	bounded, cancel := context.WithTimeout(ctx, askTimeout)
+	bounded, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
 	err := t.d.Queue.CheckWritable(bounded)
 	if err != nil {

@@ -21,9 +21,6 @@ const (
 	freshTries = 5
 	// loadTogether is the least number of deliveries in a job that are read with a query of their own.
 	loadTogether = 4
-	// leaseMargin is the time that a lease (the time for which a delivery is reserved for a dispatcher) must have
-	// left after the longest attempt.
-	leaseMargin = time.Second
 )
 
 // handle works on a job until its deliveries are sent, or until jobPatience is over and further POSTs may be in
@@ -213,7 +210,7 @@ func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time,
 		return fateUnread
 	case !loaded.Found || (loaded.Current && !loaded.Enabled):
 		return fateRelease
-	case !loaded.Current || loaded.LeaseLeft < timeout+leaseMargin:
+	case !loaded.Current || loaded.LeaseLeft < timeout+recordSpan:
 		return fateLeave
 	case now.Sub(loaded.ReadAt) >= webhook.MaxSubscriptionCacheAge && !last:
 		return fateReload
