@@ -60,7 +60,7 @@ const (
 	requestedBit, nextBit = 1, 2
 )
 
-// headersOf returns the headers of the task for a job; nil for a job without due times.
+// headersOf returns the headers of the task for a job; empty for a job without due times and owners.
 func headersOf(j webhookports.DeliveryJob) map[string]string {
 	b := make([]byte, 0, 2*len(j.Claims)+binary.MaxVarintLen64)
 	known, last := false, int64(0)
@@ -71,10 +71,10 @@ func headersOf(j webhookports.DeliveryJob) map[string]string {
 		}
 		b, last = binary.AppendVarint(b, at-last), at
 	}
-	if !known {
-		return nil
+	headers := map[string]string{}
+	if known {
+		headers[dueHeader] = base64.RawStdEncoding.EncodeToString(b)
 	}
-	headers := map[string]string{dueHeader: base64.RawStdEncoding.EncodeToString(b)}
 	if owners := ownersOf(j); owners != nil {
 		headers[ownersHeader] = base64.RawStdEncoding.EncodeToString(owners)
 	}

@@ -247,6 +247,10 @@ func TestHeaders_OfAJob_CarryPartnersAndWhatWasRequested(t *testing.T) {
 		return got
 	}
 	require.Empty(t, cmp.Diff(job, read(headersOf(job))))
+	for n := range job.Claims {
+		job.Claims[n].DueAt = time.Time{}
+	}
+	require.Empty(t, cmp.Diff(job, read(headersOf(job))), "without due times")
 	for cut := range ownersOf(job) {
 		short := base64.RawStdEncoding.EncodeToString(ownersOf(job)[:cut])
 		for n, c := range read(map[string]string{ownersHeader: short}).Claims {
@@ -260,7 +264,7 @@ func TestHeaders_OfAJob_CarryPartnersAndWhatWasRequested(t *testing.T) {
 func TestHeaders_ThatAreMissingOrDoNotFit_LeaveTheJobReadable(t *testing.T) {
 	older := webhookports.DeliveryJob{Claims: []webhookports.Claim{{DeliveryID: id.ID{1}, Seq: 1}, {DeliveryID: id.ID{2},
 		Seq: 1}}}
-	require.Nil(t, headersOf(older))
+	require.Empty(t, headersOf(older))
 	for _, headers := range []map[string]string{nil, {}, {dueHeader: ""}, {dueHeader: "AA"}, {dueHeader: "%"},
 		{"other": "x"}} {
 		got, err := decode(encode(older))

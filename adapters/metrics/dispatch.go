@@ -45,10 +45,10 @@ func (r *Registry) RegisterDispatch() *Dispatch {
 		finished: r.counters("svc_webhook_deliveries_finished_total", "Deliveries that came to an end.", "event", "outcome"),
 	}
 	d.healthy = r.histogram("svc_webhook_healthy_delivery_latency_seconds",
-		"From the commit of the change to the 2xx of a first attempt, of healthy endpoints, without the time in which the endpoint held its deliveries back.",
+		"From the commit of the change to the 2xx of a first attempt, of healthy endpoints, unless the endpoint held the delivery back.",
 		latencyBuckets)
 	d.start = r.histogram("svc_webhook_start_delay_seconds",
-		"From due to the POST, of healthy endpoints, without the time in which the endpoint held its deliveries back.",
+		"From the commit of the change to the POST of a first attempt, of healthy endpoints, unless the endpoint held the delivery back.",
 		startBuckets)
 	d.inflight = prometheus.NewGaugeVec(
 		prometheus.GaugeOpts{Name: "svc_webhook_inflight", Help: "POSTs under way in this process."}, []string{"lane"})
@@ -102,7 +102,7 @@ func (d *Dispatch) ObserveHealthyLatency(latency time.Duration, traceID string) 
 	observe(d.healthy, latency, traceID)
 }
 
-// ObserveStartDelay records the time from when a delivery was due to its POST.
+// ObserveStartDelay records the time from the commit of a change to the POST of its delivery.
 func (d *Dispatch) ObserveStartDelay(delay time.Duration, traceID string) {
 	observe(d.start, delay, traceID)
 }

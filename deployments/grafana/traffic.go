@@ -48,10 +48,10 @@ var delivery = board{
 				falls("svc-endpoints", orange(0.5), green(0.9)).says("Receivers that are broken count here.").size(12, 8),
 			graph("Delivery latency, healthy endpoints", seconds,
 				quantiles("svc_webhook_healthy_delivery_latency_seconds_bucket")...).
-				says("First attempts, without the time in which an endpoint held its deliveries back. Objective: 99.9 % within 60 s.").
+				says("First attempts, without those that an endpoint held back. Objective: 99.9 % within 60 s.").
 				rises("runbooks/deliveries-arrive-late.md", red(60)).size(12, 8),
 			graph("Start delay, healthy endpoints", seconds, quantiles("svc_webhook_start_delay_seconds_bucket")...).
-				says("From due to the POST. Objective: 99.9 % within 5 s.").
+				says("From the commit of the change to the POST. Objective: 99.9 % within 5 s.").
 				rises("runbooks/deliveries-start-late.md", red(5)).size(12, 8),
 			graph("Delivery latency by event, p95, all endpoints", seconds, p95("event",
 				`svc_webhook_delivery_latency_seconds_bucket`+ofEvent)).rises("svc-endpoints", orange(60)).size(12, 8),

@@ -20,7 +20,7 @@ func TestAdmin_Probe_SendsAtOnceWhatAnOpenCircuitHeldBack(t *testing.T) {
 	db := w.database(t)
 	_, err := db.Exec(t.Context(),
 		`UPDATE webhook_subscriptions SET failures = 40, failing_since = now() - interval '1 hour', slow = true, holds = 9,
-		held_until = now() + interval '5 minutes', held_from = now() - interval '1 hour'`)
+		held_until = now() + interval '5 minutes'`)
 	require.NoError(t, err)
 	w.traffic(t, account, 8)
 	var waiting int

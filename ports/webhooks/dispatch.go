@@ -26,7 +26,6 @@ type Subscription struct {
 	Events    []webhook.EventName
 	Enabled   bool
 	Health    webhook.Health
-	Held      webhook.HeldPeriod
 }
 
 // Delivery is an event for a subscription. It is made from an event of the outbox, which sets some of its
@@ -56,7 +55,6 @@ type Delivery struct {
 	Enabled bool
 	// Whether the endpoint's health shows no failure, so a success changes nothing in it.
 	Healthy   bool
-	Held      webhook.HeldPeriod
 	LeaseLeft time.Duration
 	Attempts  int
 	Test      bool
@@ -85,8 +83,8 @@ type Claim struct {
 	DeliveryID     id.ID
 	SubscriptionID id.ID
 	Seq            int32
-	// When the delivery became due, by the database's clock: for the first attempt the commit of its event. Zero: not
-	// known, since an older dispatcher sent the job.
+	// When the event was committed, by the database's clock, for a claim made together with the delivery. Zero for
+	// other claims, whose start delay is not measured.
 	DueAt time.Time
 	// PartnerID is the partner that owns the subscription.
 	PartnerID id.ID
@@ -101,8 +99,8 @@ type AttemptOutcome struct {
 	Delivery *Delivery
 	Attempt  webhook.Attempt
 	Verdict  webhook.DeliveryVerdict
-	// StartDelay is the time from when the delivery was due to its POST, without the time in which the endpoint
-	// itself held its deliveries back. Negative: not known.
+	// StartDelay is the time from when the delivery was due to its POST. Negative: not measured, since the claim was
+	// not made together with the delivery, or the endpoint had all of its POSTs in flight.
 	StartDelay time.Duration
 	// Tell: true if the time of this success is stored, although it changes nothing in the endpoint's health
 	// (webhook.LastSuccessGranularity); false if not.

@@ -16,8 +16,8 @@ type DispatchMetrics interface {
 	// CountFinished counts a delivery that has ended, after the commit of its final state. latency is the time since
 	// the commit of the change behind the event.
 	CountFinished(event webhook.EventName, outcome webhook.DeliveryStatus, latency time.Duration, traceID string)
-	// ObserveHealthyLatency measures the latency of a first attempt that succeeded at a healthy endpoint, without the
-	// time in which the endpoint held its deliveries back.
+	// ObserveHealthyLatency measures the latency of a first attempt that succeeded at a healthy endpoint, if its start
+	// delay was measured (AttemptOutcome.StartDelay).
 	ObserveHealthyLatency(latency time.Duration, traceID string)
 	// AddInFlight changes the number of POSTs in flight in a lane (fast or slow) by delta.
 	AddInFlight(lane string, delta int)

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,105 +75,63 @@ func TestPolls_AreCalmWhileTheBellWorks_AndQuickAfterASurprise(t *testing.T) {
 	require.Equal(t, calmPoll, p.wait(now.Add(suspicion)))
 }
 
-// timed is a registry with a clock that the test moves.
-type timed struct {
-	*registry
-	at time.Time
-}
-
-func newTimed(slots int) *timed {
-	x := &timed{at: time.Unix(1_000_000, 0)}
-	x.registry = newRegistry(Config{Concurrency: 64, EndpointConcurrency: slots, Window: 1000},
-		func() time.Time { return x.at })
-	return x
-}
-
-func (x *timed) after(d time.Duration) { x.at = x.at.Add(d) }
-
-func (x *timed) delay(due time.Time) time.Duration { return x.delayOf(webhook.HeldPeriod{}, due) }
-
-func (x *timed) delayOf(held webhook.HeldPeriod, due time.Time) time.Duration {
-	return x.startDelay(&webhookports.Delivery{Claim: webhookports.Claim{SubscriptionID: id.ID{1}}, Held: held}, due, x.at)
-}
-
 func claimOf(n byte) webhookports.Claim {
 	return webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: id.ID{1}, Seq: 1}
 }
 
-func TestStartDelay_OfAHealthyEndpoint_IsTheTimeSinceDue(t *testing.T) {
-	x := newTimed(2)
-	due := x.at
-	x.after(7 * time.Second)
-	require.Equal(t, 7*time.Second, x.delay(due), "nothing is known of the endpoint")
-	x.slot(claimOf(1), false)
-	x.after(time.Second)
-	require.Equal(t, 8*time.Second, x.delay(due), "a slot is free")
-	require.Zero(t, x.delay(x.at.Add(time.Second)), "clocks differ a little")
+// started counts start delays.
+type started struct {
+	countedAttempts
+	delays []time.Duration
 }
 
-func TestStartDelay_WhileAllSlotsAreInUse_IsTheEndpointsOwn(t *testing.T) {
-	x := newTimed(2)
-	outage := x.at
-	x.after(10 * time.Minute) // no dispatcher ran
-	x.slot(claimOf(1), false)
-	x.slot(claimOf(2), false)
-	for range 20 { // slots are free for moments only
-		x.after(3 * time.Second)
-		x.free(id.ID{1})
-		x.after(time.Second)
-		x.slot(claimOf(3), false)
+func (s *started) ObserveStartDelay(delay time.Duration, _ string) {
+	s.delays = append(s.delays, delay)
+}
+
+func TestStartDelay_OfAHealthyEndpoint_IsTheTimeSinceDueIfKnown(t *testing.T) {
+	t.Parallel()
+	const unknown = -1
+	for name, c := range map[string]struct {
+		due      time.Time
+		measured bool
+		failing  bool
+		lacked   string
+		want     []time.Duration
+		known    time.Duration
+	}{
+		"due before":      {noon.Add(3 * time.Second), true, false, "", []time.Duration{7 * time.Second}, 7 * time.Second},
+		"clocks differ":   {noon.Add(11 * time.Second), true, false, "", []time.Duration{0}, 0},
+		"not known":       {time.Time{}, true, false, "", nil, unknown},
+		"behind its own":  {noon, false, false, "", nil, unknown},
+		"failing":         {noon, true, true, "", nil, 10 * time.Second},
+		"put off":         {noon, true, false, "no port", []time.Duration{11 * time.Second}, unknown},
+		"put off a retry": {time.Time{}, true, false, "no port", []time.Duration{time.Second}, unknown},
+	} {
+		counted := &started{}
+		d := New(Deps{Sender: failingSender{webhook.Attempt{Result: webhook.ResultTimeout, Lacked: c.lacked}},
+			Clock: fixedClock(noon), Metrics: counted, Random: func() float64 { return 0.5 },
+			Log: slog.New(slog.DiscardHandler)}, Config{Schedule: webhook.RetrySchedule{0, time.Hour}, Timeout: time.Second})
+		claim := webhookports.Claim{Seq: 1, DueAt: c.due}
+		o, made := d.attempt(t.Context(), claim, &webhookports.Delivery{Claim: claim, Found: true, Current: true,
+			Enabled: true, Healthy: !c.failing, LeaseLeft: time.Minute, ReadAt: noon, Skew: 10 * time.Second}, c.measured)
+		require.True(t, made, name)
+		require.Equal(t, c.want, counted.delays, name)
+		require.Equal(t, c.known, o.StartDelay, name)
 	}
-	require.Equal(t, 10*time.Minute, x.delay(outage), "the service was away, then the endpoint was busy")
-	require.Zero(t, x.delay(outage.Add(10*time.Minute)))
-	x.free(id.ID{1})
-	x.after(time.Minute)
-	require.Equal(t, time.Minute, x.delay(x.at.Add(-80*time.Second)), "a minute with a free slot")
 }
 
-func TestStartDelay_AfterBadHealth_CountsFromItsEnd(t *testing.T) {
-	x := newTimed(4)
-	sub := func(h webhook.Health) []webhookports.Subscription {
-		return []webhookports.Subscription{{ID: id.ID{1}, Health: h}}
+// A delivery that waits for a POST of its own endpoint is held back by the endpoint, and not by the process.
+func TestSlot_TellsForWhoseSlotADeliveryWaits(t *testing.T) {
+	t.Parallel()
+	r := newRegistry(Config{Concurrency: 8, EndpointConcurrency: 2, Window: 1000}, time.Now)
+	require.Nil(t, r.slot(claimOf(1), false))
+	require.Nil(t, r.slot(claimOf(2), false))
+	require.True(t, r.slot(claimOf(3), false).ownFull)
+	for n := range byte(8) {
+		r.slot(webhookports.Claim{SubscriptionID: id.ID{10 + n}}, false)
 	}
-	due := x.at
-	x.observe(sub(webhook.Health{}))
-	x.after(2 * time.Second)
-	x.observe(sub(webhook.Health{Failures: 1}))
-	x.after(time.Hour)
-	require.Equal(t, 2*time.Second, x.delay(due))
-	x.observe(sub(webhook.Health{}))
-	x.after(3 * time.Second)
-	require.Equal(t, 5*time.Second, x.delay(due))
-}
-
-// After a restart nobody knows since when an endpoint has been in bad health: at least since its deliveries wait.
-func TestStartDelay_OfAnEndpointFirstMetInBadHealth_DoesNotCountTheTimeBefore(t *testing.T) {
-	x := newTimed(4)
-	due := x.at
-	x.after(time.Hour)
-	x.observe([]webhookports.Subscription{{ID: id.ID{1}, Health: webhook.Health{Ramp: 2}}})
-	require.Zero(t, x.delay(due))
-	x.observe([]webhookports.Subscription{{ID: id.ID{1}}})
-	x.after(time.Second)
-	require.Equal(t, time.Second, x.delay(due))
-}
-
-// The row knows when the circuit held deliveries back, though this dispatcher began, or forgot the endpoint, since
-// then.
-func TestStartDelay_OfABacklogOfACircuit_IsNoDelayOfADispatcherThatSawNoneOfIt(t *testing.T) {
-	x := newTimed(4)
-	held := webhook.HeldPeriod{From: x.at, Till: x.at.Add(10 * time.Minute)}
-	early, inTheBreak := x.at.Add(-3*time.Second), x.at.Add(time.Minute)
-	x.after(10*time.Minute + 20*time.Second)
-	x.slot(claimOf(1), false)
-	behind := x.at.Add(-15 * time.Second)
-	require.Equal(t, 15*time.Second, x.delayOf(held, behind), "no delivery of the break was met yet")
-	require.Equal(t, 23*time.Second, x.delayOf(held, early), "it was due before, and has waited since")
-	require.Negative(t, x.delayOf(held, inTheBreak))
-	x.after(2 * time.Second)
-	require.Equal(t, 2*time.Second, x.delayOf(held, behind), "it waited behind the backlog until then")
-	require.Equal(t, 2*time.Second, x.delayOf(held, early))
-	require.Equal(t, time.Second, x.delayOf(held, x.at.Add(-time.Second)))
-	goesOn := webhook.HeldPeriod{From: held.From}
-	require.Equal(t, time.Second, x.delayOf(goesOn, x.at.Add(-time.Second)), "the end is not known")
+	wait := r.slot(webhookports.Claim{SubscriptionID: id.ID{20}}, false)
+	require.NotNil(t, wait)
+	require.False(t, wait.ownFull)
 }

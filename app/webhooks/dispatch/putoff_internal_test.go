@@ -56,7 +56,7 @@ func TestAttempt_ThatFailsByOurDoing_IsPutOff(t *testing.T) {
 		// Two attempts, and two dispatches since without one.
 		claim := webhookports.Claim{Seq: 5}
 		o, made := d.attempt(t.Context(), claim, &webhookports.Delivery{Claim: claim, Found: true, Current: true,
-			Enabled: true, LeaseLeft: time.Minute, ReadAt: noon, Attempts: 2})
+			Enabled: true, LeaseLeft: time.Minute, ReadAt: noon, Attempts: 2}, true)
 		require.True(t, made, name)
 		require.Equal(t, !c.putOff, o.Attempt.WasMade(), name)
 		if c.putOff {

@@ -100,8 +100,8 @@ func (d *Dispatcher) countFinished(outcomes []webhookports.AttemptOutcome, settl
 	}
 }
 
-// ownLatency returns the time from when a delivery was due to the 2xx response, without the time in which the
-// endpoint held its deliveries back; counts is false unless it was a first attempt at a healthy endpoint.
+// ownLatency returns the time from when a delivery was due to the 2xx response; counts is false unless it was a
+// first attempt at a healthy endpoint whose start delay is known.
 func ownLatency(o webhookports.AttemptOutcome) (latency time.Duration, counts bool) {
 	if !o.Attempt.OK() || !o.Delivery.Healthy || o.Attempt.Number > 1 || o.StartDelay < 0 {
 		return 0, false

@@ -69,16 +69,14 @@ type entry struct {
 	waiting []*waiter
 	// Whether the subscription waits in registry.blocked for a POST of this process to end.
 	blocked bool
-	// Whether this process knows whether the endpoint holds its deliveries back.
-	known   bool
 	touched time.Time
-	held    held
-	drained time.Time
 }
 
 // waiter is a claimed delivery that waits until another POST may be in flight.
 type waiter struct {
 	claim webhookports.Claim
+	// Whether all POSTs that the endpoint may have were in flight when the wait began, so the wait is no start delay.
+	ownFull bool
 	// A channel that receives true when the POST may begin, and false when the delivery has been given up.
 	granted chan bool
 }
@@ -134,7 +132,6 @@ func (r *registry) setHealth(e *entry, h webhook.Health) {
 			r.slow -= e.posting
 		}
 	}
-	r.hold(e)
 }
 
 func (r *registry) observe(subscriptions []webhookports.Subscription) {
@@ -257,41 +254,6 @@ func (r *registry) namePartners(claims []webhookports.Claim) {
 			claims[i].PartnerID = e.partner
 		}
 	}
-}
-
-// hold records whether an endpoint holds its deliveries back at this moment.
-func (r *registry) hold(e *entry) {
-	clean := e.health.Flawless()
-	if !e.known && !clean {
-		e.held = held{now: true}
-	}
-	e.known = true
-	e.held.note(!clean || e.posting >= e.health.MaxPostsInFlight(r.config.EndpointConcurrency), r.now)
-}
-
-// startDelay returns the time since a delivery was due, without the time in which its endpoint held it back;
-// negative: the open circuit held the delivery back.
-func (r *registry) startDelay(d *webhookports.Delivery, due, now time.Time) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e, delay := r.entries[d.SubscriptionID], now.Sub(due)
-	if d.Held.Includes(due) {
-		if e != nil {
-			e.drained = now
-		}
-		return -1
-	}
-	own := time.Duration(0)
-	if d.Held.Over() && due.Before(d.Held.From) {
-		own = d.Held.Till.Sub(d.Held.From)
-	}
-	if e != nil {
-		own = max(own, e.held.within(due, now))
-		if e.drained.After(due) {
-			own = max(own, e.drained.Sub(due))
-		}
-	}
-	return max(delay-own, 0)
 }
 
 func (r *registry) move(e *entry, n int) {

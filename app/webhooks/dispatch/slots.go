@@ -48,7 +48,7 @@ func (r *registry) slot(c webhookports.Claim, urgent bool) *waiter {
 		r.post(e, 1)
 		return nil
 	}
-	w := &waiter{claim: c, granted: make(chan bool, 1)}
+	w := &waiter{claim: c, ownFull: !r.ownSlot(e), granted: make(chan bool, 1)}
 	if urgent {
 		e.waiting = slices.Insert(e.waiting, 0, w)
 	} else {
@@ -103,7 +103,6 @@ func (r *registry) post(e *entry, n int) {
 	if e.slow {
 		r.slow += n
 	}
-	r.hold(e)
 }
 
 func (r *registry) ownSlot(e *entry) bool {

@@ -104,7 +104,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 	if wait != nil && !<-wait.granted {
 		return
 	}
-	outcome, made := d.attempt(ctx, c, loaded)
+	outcome, made := d.attempt(ctx, c, loaded, wait == nil || !wait.ownFull)
 	d.registry.free(c.SubscriptionID) // The POST has ended: let the next one begin before the outcome is recorded.
 	if made {
 		d.records.AddAndWait("", outcome)
@@ -112,9 +112,9 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 }
 
 // attempt reads a delivery, makes the POST and decides about its result; made reports whether there is an outcome
-// to record. A panic ends this attempt only.
-func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
-	loaded *webhookports.Delivery) (outcome webhookports.AttemptOutcome, made bool) {
+// to record. measured: false if its endpoint held the delivery back. A panic ends this attempt only.
+func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery,
+	measured bool) (outcome webhookports.AttemptOutcome, made bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			d.Log.ErrorContext(ctx, "dispatcher: a delivery panicked", "delivery", id.Delivery.Of(c.DeliveryID), "panic",
@@ -130,6 +130,9 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 	delivery := d.fresh(ctx, c, loaded)
 	if delivery == nil {
 		return outcome, false
+	}
+	if !measured {
+		delivery.DueAt = time.Time{}
 	}
 	failpoint.Hit("worker.loaded")
 	result, delay := d.post(ctx, delivery)
@@ -149,9 +152,7 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim,
 // health does not change.
 func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.AttemptOutcome {
 	verdict := webhook.NewUnattemptedVerdict(int(delivery.Seq) - delivery.Attempts)
-	if delay >= 0 {
-		d.started(delivery, delay+verdict.Wait)
-	}
+	d.started(delivery, max(delay, 0)+verdict.Wait)
 	return webhookports.AttemptOutcome{Delivery: delivery, Attempt: webhook.Attempt{Number: delivery.Attempts},
 		StartDelay: -1,
 		Verdict:    verdict}
@@ -245,7 +246,7 @@ func (d *Dispatcher) post(ctx context.Context,
 	now := d.Clock.Now()
 	delay = -1
 	if !delivery.DueAt.IsZero() {
-		delay = d.registry.startDelay(delivery, delivery.DueAt.Add(-delivery.Skew), now)
+		delay = max(now.Add(delivery.Skew).Sub(delivery.DueAt), 0)
 	}
 	if delivery.SecretErr != nil {
 		attempt = webhook.UnreadableSecretAttempt(now)
@@ -256,7 +257,7 @@ func (d *Dispatcher) post(ctx context.Context,
 	return attempt, delay
 }
 
-// started measures how late the POST of a delivery to a healthy endpoint began.
+// started measures how late the POST of a delivery to a healthy endpoint began; delay < 0: not known.
 func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duration) {
 	if delivery.Healthy && delay >= 0 {
 		d.Metrics.ObserveStartDelay(delay, ports.RecordedTraceIDOf(delivery.TraceParent))

@@ -84,16 +84,17 @@ func (s *Store) ClaimDue(ctx context.Context, rooms []webhookports.ClaimQuota,
 				AND w.due_at >= coalesce(r.low, '-infinity')
 			ORDER BY w.due_at LIMIT r.room FOR UPDATE SKIP LOCKED) due
 		WHERE d.subscription_id = r.sub AND d.id = due.id
-		RETURNING d.id, d.subscription_id, d.seq, due.due_at, `+requested, subs, room, lease, low)
+		RETURNING d.id, d.subscription_id, d.seq, `+requested+`, due.due_at`, subs, room, lease, low)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
+	var due time.Time
 	lowest := map[id.ID]time.Time{}
 	claims, err := readClaims(rows, func(c *webhookports.Claim) {
-		if l, known := lowest[c.SubscriptionID]; !known || c.DueAt.Before(l) {
-			lowest[c.SubscriptionID] = c.DueAt
+		if l, known := lowest[c.SubscriptionID]; !known || due.Before(l) {
+			lowest[c.SubscriptionID] = due
 		}
-	})
+	}, &due)
 	for _, sub := range subs {
 		l, found := lowest[sub]
 		s.waiting.set(sub, l, found)
@@ -111,16 +112,16 @@ func (s *Store) ClaimUrgent(ctx context.Context, limit int,
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `
 		WITH tests AS (
-			SELECT subscription_id, id, due_at FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1
+			SELECT subscription_id, id FROM deliveries WHERE test AND state = 0 AND due_at <= now() ORDER BY id LIMIT $1
 			FOR UPDATE SKIP LOCKED),
 		expired AS (
-			SELECT subscription_id, id, due_at FROM deliveries WHERE state = 1 AND due_at <= now()
+			SELECT subscription_id, id FROM deliveries WHERE state = 1 AND due_at <= now()
 				AND due_at >= CASE WHEN $3 THEN '-infinity'::timestamptz ELSE now() - $4::interval END
 			ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED),
 		urgent AS (SELECT *, false AS recovered FROM tests UNION ALL SELECT *, true FROM expired)
 		UPDATE deliveries d SET state = 1, seq = d.seq + 1, due_at = now() + $2::interval
 		FROM urgent u WHERE d.subscription_id = u.subscription_id AND d.id = u.id
-		RETURNING d.id, d.subscription_id, d.seq, u.due_at, `+requested+`, u.recovered,
+		RETURNING d.id, d.subscription_id, d.seq, `+requested+`, u.recovered,
 			(SELECT s.partner_id FROM webhook_subscriptions s WHERE s.id = d.subscription_id)`,
 		limit, lease, s.leased.start(struct{}{}) == 0, expiredSpan)
 	if err != nil {
@@ -146,7 +147,7 @@ const requested = `d.test OR d.redelivery_of IS NOT NULL`
 func readClaims(rows pgx.Rows, note func(*webhookports.Claim), extra ...any) (claims []webhookports.Claim, err error) {
 	var c webhookports.Claim
 	_, err = pgx.ForEachRow(rows,
-		append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.DueAt, &c.Requested}, extra...), func() error {
+		append([]any{&c.DeliveryID, &c.SubscriptionID, &c.Seq, &c.Requested}, extra...), func() error {
 			claims = append(claims, c)
 			note(&claims[len(claims)-1])
 			return nil
@@ -202,11 +203,12 @@ func (s *Store) RenewClaims(ctx context.Context, claims []webhookports.Claim,
 		UPDATE deliveries d SET seq = d.seq + 1, due_at = now() + $4::interval
 		FROM unnest($1::uuid[], $2::uuid[], $3::int4[], $5::timestamptz[]) AS c(sub, id, seq, due_at)
 		WHERE d.subscription_id = c.sub AND d.id = c.id AND d.seq = c.seq AND d.state = 1
-		RETURNING d.id, d.subscription_id, d.seq, c.due_at, `+requested, subs, ids, seqs, lease, due)
+		RETURNING d.id, d.subscription_id, d.seq, `+requested+`, c.due_at`, subs, ids, seqs, lease, due)
 	if err != nil {
 		return nil, pg.Translate(err)
 	}
-	renewed, err := readClaims(rows, func(*webhookports.Claim) {})
+	var dueAt time.Time
+	renewed, err := readClaims(rows, func(c *webhookports.Claim) { c.DueAt = dueAt }, &dueAt)
 	return renewed, pg.Translate(err)
 }
 

@@ -63,18 +63,17 @@ func adjustHealth(
 		if h.State(sub.Enabled) != sub.Health.State(sub.Enabled) {
 			since = now
 		}
-		held := sub.Held.UpdatedForHealthChange(sub.Health, h, now)
 		t.Queue(`
 			UPDATE webhook_subscriptions SET failures = $2, failing_since = $3, slow = $4, quick = $5, holds = $6,
 			held_until = $7, ramp = $8, trouble = $13,
 				state_since = coalesce($9, state_since), last_success_at = greatest(last_success_at, $10),
 				last_error = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $12 ELSE last_error END,
 				unconnected = CASE WHEN $11 >= coalesce(last_failure_at, $11) THEN $14 ELSE unconnected END,
-				last_failure_at = greatest(last_failure_at, $11), held_from = $15, held_till = $16
+				last_failure_at = greatest(last_failure_at, $11)
 			WHERE id = $1`,
 			sub.ID, h.Failures, orNull(h.FailingSince), h.Slow, h.Quick, h.FailedProbes, orNull(h.OpenUntil), h.Ramp,
 			orNull(since), orNull(last.success), orNull(last.failure), string(last.of.Result), h.Trouble,
-			last.of.Unconnected, orNull(held.From), orNull(held.Till))
+			last.of.Unconnected)
 	}
 	return health, nil
 }

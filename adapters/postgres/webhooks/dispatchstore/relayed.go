@@ -57,9 +57,8 @@ func (m *relayedMemory) keep(claims []webhookports.Claim, planned []webhookports
 	m.turn(from.readAt)
 	for _, c := range claims {
 		d, to := *byID[c.DeliveryID], from.targets[c.SubscriptionID]
-		sub := of[c.SubscriptionID]
-		h := sub.Health
-		d.Claim, d.Found, d.Current, d.Enabled, d.Held = c, true, true, true, sub.Held
+		h := of[c.SubscriptionID].Health
+		d.Claim, d.Found, d.Current, d.Enabled = c, true, true, true
 		d.Healthy = h.Failures == 0 && !h.InSlowLane() && !h.Trouble
 		d.URL, d.Standard, d.ReadAt, d.Skew, d.LeaseLeft = to.url, to.standard, from.readAt, to.skew, lease
 		m.now[keyOf(c)] = relayedDelivery{d, to.sealed}

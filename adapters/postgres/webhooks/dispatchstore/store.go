@@ -11,7 +11,6 @@ import (
 
 	"partnerdeposits/adapters/postgres/internal/pg"
 	"partnerdeposits/core/id"
-	"partnerdeposits/core/webhook"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -51,7 +50,7 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 }
 
 const subscriptionColumns = `s.id, s.partner_id, s.events, s.enabled, s.failures, s.failing_since, s.slow, s.quick, s.holds,
-	s.held_until, s.ramp, s.trouble, s.held_from, s.held_till`
+	s.held_until, s.ramp, s.trouble`
 
 func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, error) {
 	return scanSubscription(row)
@@ -60,13 +59,12 @@ func collectSubscription(row pgx.CollectableRow) (webhookports.Subscription, err
 // scanSubscription scans a row with subscriptionColumns, and further columns into extra.
 func scanSubscription(row pgx.CollectableRow, extra ...any) (webhookports.Subscription, error) {
 	var s webhookports.Subscription
-	var since, openUntil, heldFrom, heldTill *time.Time
+	var since, openUntil *time.Time
 	h := &s.Health
 	columns := []any{&s.ID, &s.PartnerID, &s.Events, &s.Enabled, &h.Failures, &since, &h.Slow, &h.Quick, &h.FailedProbes,
-		&openUntil, &h.Ramp, &h.Trouble, &heldFrom, &heldTill}
+		&openUntil, &h.Ramp, &h.Trouble}
 	err := row.Scan(append(columns, extra...)...)
 	h.FailingSince, h.OpenUntil = orZero(since), orZero(openUntil)
-	s.Held = webhook.HeldPeriod{From: orZero(heldFrom), Till: orZero(heldTill)}
 	return s, err
 }
 

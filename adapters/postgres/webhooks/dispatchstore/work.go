@@ -58,8 +58,7 @@ func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.I
 		d.body,
 			s.id, s.url, s.secret, s.enabled, s.failures = 0 AND NOT s.slow AND s.held_until IS NULL AND s.ramp = 0
 			AND NOT s.trouble, clock_timestamp(),
-			coalesce(d.trace_parent, ''), coalesce(d.request_id, ''), s.held_from, s.held_till,
-			s.standard
+			coalesce(d.trace_parent, ''), coalesce(d.request_id, ''), s.standard
 		FROM unnest($1::uuid[], $2::uuid[]) AS c(sub, id)
 		JOIN deliveries d ON d.subscription_id = c.sub AND d.id = c.id
 		JOIN webhook_subscriptions s ON s.id = d.subscription_id AND s.deleted_at IS NULL`, subs, ids)
@@ -82,19 +81,18 @@ func (s *Store) read(ctx context.Context, claims []webhookports.Claim) (map[id.I
 func (s *Store) scanDelivery(rows pgx.Rows, readAt time.Time) (webhookports.Delivery, error) {
 	d := webhookports.Delivery{Found: true, ReadAt: readAt}
 	var left *time.Duration
-	var heldFrom, heldTill *time.Time
 	var sealed []byte
 	var dbNow time.Time
 	if err := rows.Scan(&d.DeliveryID, &d.Seq, &d.State, &left, &d.Attempts, &d.Test, &d.Event, &d.EventID, &d.EventAt,
 		&d.Body,
 		&d.SubscriptionID, &d.URL, &sealed, &d.Enabled, &d.Healthy, &dbNow,
-		&d.TraceParent, &d.RequestID, &heldFrom, &heldTill, &d.Standard); err != nil {
+		&d.TraceParent, &d.RequestID, &d.Standard); err != nil {
 		return d, pg.Translate(err)
 	}
 	if left != nil {
 		d.LeaseLeft = *left
 	}
-	d.Skew, d.Held = time.Until(dbNow), webhook.HeldPeriod{From: orZero(heldFrom), Till: orZero(heldTill)}
+	d.Skew = time.Until(dbNow)
 	s.open(&d, sealed)
 	return d, nil
 }

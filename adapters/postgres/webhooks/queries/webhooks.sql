@@ -36,8 +36,6 @@ UPDATE webhook_subscriptions s SET url = @url, events = @events, standard = @sta
     holds = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.holds END,
     held_until = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_until END,
     ramp = CASE WHEN @enabled AND NOT s.enabled THEN 0 ELSE s.ramp END,
-    held_from = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_from END,
-    held_till = CASE WHEN @enabled AND NOT s.enabled THEN NULL ELSE s.held_till END,
     state_since = CASE WHEN @enabled <> s.enabled THEN now() ELSE s.state_since END
 FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = @id AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id

@@ -585,8 +585,6 @@ UPDATE webhook_subscriptions s SET url = $1, events = $2, standard = $3, enabled
     holds = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.holds END,
     held_until = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_until END,
     ramp = CASE WHEN $4 AND NOT s.enabled THEN 0 ELSE s.ramp END,
-    held_from = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_from END,
-    held_till = CASE WHEN $4 AND NOT s.enabled THEN NULL ELSE s.held_till END,
     state_since = CASE WHEN $4 <> s.enabled THEN now() ELSE s.state_since END
 FROM (SELECT o.id, o.enabled FROM webhook_subscriptions o WHERE o.id = $6 AND o.deleted_at IS NULL FOR UPDATE) old
 WHERE s.id = old.id
