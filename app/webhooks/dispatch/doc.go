@@ -32,7 +32,9 @@
 //	lane       a share of the slots: fast, or slow for subscriptions that are slow or failing
 //	epoch      a marker in the queue's store; when the marker is gone, the jobs are gone
 //
-// A delivery passes through relay.go (plan), transport.go (jobs), worker.go (load, POST) and record.go. scan.go finds
-// the deliveries that are due later: retries, backlogs and ended leases. registry.go holds the windows and slots.go the
-// slots; counts.go corrects the windows by the database's counts. run.go starts the loops.
+// delivery.go tells the way of a delivery from top to bottom. Beside it: plan.go (who gets an event), fate.go (whether a
+// claim may still be sent), outcome.go (what follows from an attempt), transport.go (the queue fails or is lost).
+// relay.go and scan.go are the loops that begin it: new events, and what is due later, such as retries, backlogs and
+// ended leases. registry.go holds the windows and slots.go the slots; counts.go corrects the windows by the database's
+// counts. run.go starts the loops.
 package dispatch

@@ -249,7 +249,6 @@ func (r *registry) namePartners(claims []webhookports.Claim) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range claims {
-		claims[i].PartnerID = id.ID{}
 		if e := r.entries[claims[i].SubscriptionID]; e != nil {
 			claims[i].PartnerID = e.partner
 		}

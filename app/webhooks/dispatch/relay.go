@@ -2,16 +2,7 @@ package dispatch
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"time"
-
-	"partnerdeposits/core/deposit"
-	"partnerdeposits/core/id"
-	"partnerdeposits/core/webhook"
-	ports "partnerdeposits/ports/platform"
-	"partnerdeposits/ports/platform/failpoint"
-	webhookports "partnerdeposits/ports/webhooks"
 )
 
 // relayPace is the least time between two transactions that take events from the outbox: under load each takes a
@@ -99,106 +90,4 @@ func (d *Dispatcher) keepPace(ctx context.Context) {
 	case <-d.Bell:
 	default:
 	}
-}
-
-// relay removes up to limit events from the outbox in a transaction and stores their deliveries. A group of events
-// that the database refuses is halved until the refused event is alone and is set aside.
-func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
-	backlog := false
-	var partners []id.ID
-	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease,
-		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
-			d.registry.observe(subscriptions)
-			now := d.Clock.Now()
-			planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
-			partners, backlog = partnersOf(events), leavesBacklog(planned)
-			return planned
-		})
-	var refused *webhookports.RefusedEventsError
-	switch {
-	case errors.As(err, &refused) && len(refused.Events) == 1:
-		return 1, d.setAside(ctx, refused)
-	case errors.As(err, &refused):
-		half := (len(refused.Events) + 1) / 2
-		if taken, err = d.relay(ctx, half); err != nil {
-			return taken, err
-		}
-		rest, err := d.relay(ctx, len(refused.Events)-half)
-		return taken + rest, err
-	case err != nil:
-		return 0, err
-	}
-	if n > 0 {
-		d.Metrics.CountRelayed(n)
-		d.RingFeeds(partners)
-		failpoint.Hit("relay.committed")
-		d.transport.send(ctx, claims, false)
-		failpoint.Hit("relay.enqueued")
-	}
-	if backlog {
-		signal(d.due)
-	}
-	return n, nil
-}
-
-func partnersOf(events []ports.Event) (partners []id.ID) {
-	for i := range events {
-		if !slices.Contains(partners, events[i].PartnerID) {
-			partners = append(partners, events[i].PartnerID)
-		}
-	}
-	return partners
-}
-
-// setAside moves the event that the database refused out of the outbox, so that deliveries of the other events
-// can be made (delivery.md, point 10).
-func (d *Dispatcher) setAside(ctx context.Context, refused *webhookports.RefusedEventsError) error {
-	event := refused.Events[0]
-	moved, err := d.Relay.SetEventAside(ctx, event.ID, refused.Reason)
-	if err != nil || !moved {
-		return err
-	}
-	d.Log.ErrorContext(ctx, "dispatcher: an event cannot be filed and is set aside; see `admin outbox list`",
-		"event", id.Event.Of(event.ID), "name", event.Name, "partner", id.Partner.Of(event.PartnerID), "error",
-		refused.Reason)
-	return nil
-}
-
-// plan decides which subscriptions get each event, and renders each body once.
-func plan(events []ports.Event, subscriptions []webhookports.Subscription,
-	admit func(sub id.ID) bool) []webhookports.Delivery {
-	byPartner := map[id.ID][]webhookports.Subscription{}
-	for _, s := range subscriptions {
-		byPartner[s.PartnerID] = append(byPartner[s.PartnerID], s)
-	}
-	var planned []webhookports.Delivery
-	for i := range events {
-		event := &events[i]
-		bodies := map[webhook.EventName][]byte{}
-		for _, s := range byPartner[event.PartnerID] {
-			name, ok := webhook.ChooseEventName(s.Events, event.Name)
-			if !ok {
-				continue
-			}
-			if bodies[name] == nil {
-				bodies[name] = webhook.RenderBody(name, deposit.FormatTimestamp(event.CreatedAt), event.Data)
-			}
-			delivery := webhookports.NewDelivery(event, s.ID, name, bodies[name])
-			switch {
-			case !s.Enabled:
-				delivery.Parked = true
-			case admit(s.ID):
-				delivery.State = webhook.DeliveryStateDispatched
-			}
-			planned = append(planned, delivery)
-		}
-	}
-	return planned
-}
-
-// leavesBacklog reports whether any of the new deliveries has to wait, because its subscription has too many at
-// a time.
-func leavesBacklog(planned []webhookports.Delivery) bool {
-	return slices.ContainsFunc(planned,
-		func(p webhookports.Delivery) bool { return p.State == webhook.DeliveryStateWaiting && !p.Parked })
 }

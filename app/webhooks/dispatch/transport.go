@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"partnerdeposits/core/webhook"
@@ -13,8 +12,6 @@ import (
 const awayMessage = "dispatcher: the queue is away, delivering from here until it is back"
 
 const (
-	// queueTimeout is the longest time in which the queue takes jobs, or answers a test.
-	queueTimeout = time.Second
 	// The time between two tests of the queue in Redis while it is unreachable.
 	probeEvery = 250 * time.Millisecond
 	// The number of successful tests in a row after which the queue is used again. Each return to a queue that fails
@@ -33,23 +30,6 @@ const (
 // earlier second POST would reach a slow endpoint twice.
 func (t *transport) settleSpan() time.Duration {
 	return webhook.MaxSubscriptionCacheAge + t.d.config.Timeout + recordSpan
-}
-
-func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgent bool) {
-	if len(claims) == 0 {
-		return
-	}
-	jobs := t.jobs(claims, urgent)
-	if t.away.Load() {
-		t.local(ctx, jobs)
-		return
-	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTimeout)
-	defer cancel()
-	if left, err := t.d.Queue.Enqueue(bounded, jobs); err != nil {
-		t.leave(ctx, err)
-		t.renewed(ctx, left)
-	}
 }
 
 func (t *transport) leave(ctx context.Context, err error) {
@@ -86,15 +66,6 @@ func (t *transport) local(ctx context.Context, jobs []webhookports.DeliveryJob) 
 		t.d.submit(ctx, j, func() {})
 	}
 	failpoint.Hit("transport.local")
-}
-
-// jobs puts as many claims into each job as fit, and names their partners.
-func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.DeliveryJob) {
-	for part := range slices.Chunk(claims, t.d.config.JobSize) {
-		t.d.registry.namePartners(part)
-		jobs = append(jobs, webhookports.DeliveryJob{Urgent: urgent, Kept: t.d.registry.keeps(part), Claims: part})
-	}
-	return jobs
 }
 
 // watch detects that the queue takes no jobs, that the queue works again, and that the queue lost its jobs

@@ -2,9 +2,12 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
@@ -12,16 +15,90 @@ import (
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
+// This file tells the way of a delivery, step by step from top to bottom. What is not sent at once, or failed, waits in
+// Postgres until scan.go finds it due and claims it; then it goes on with step 2.
 const (
 	// jobPatience is how long a job keeps a worker. The worker may then take the next job while slow POSTs of this
 	// job are still in flight, since Postgres stores what is to be delivered.
 	jobPatience = 250 * time.Millisecond
-	// freshTries bounds how often a delivery is read before its POST: it is read again if that took longer than
-	// webhook.Freshness, since its subscription may have changed.
-	freshTries = 5
 	// loadTogether is the least number of deliveries in a job that are read with a query of their own.
 	loadTogether = 4
+	// queueTimeout is the longest time in which the queue takes jobs, or answers a test.
+	queueTimeout = time.Second
 )
+
+// Step 1, events become deliveries, and those that there is room for are claimed.
+
+// relay removes up to limit events from the outbox in a transaction and stores their deliveries. A group of events
+// that the database refuses is halved until the refused event is alone and is set aside.
+func (d *Dispatcher) relay(ctx context.Context, limit int) (taken int, err error) {
+	backlog := false
+	var partners []id.ID
+	n, claims, err := d.Relay.Relay(ctx, limit, d.config.Lease,
+		func(events []ports.Event, subscriptions []webhookports.Subscription) []webhookports.Delivery {
+			d.registry.observe(subscriptions)
+			now := d.Clock.Now()
+			planned := plan(events, subscriptions, func(sub id.ID) bool { return d.registry.admit(sub, now) })
+			partners, backlog = partnersOf(events), leavesBacklog(planned)
+			return planned
+		})
+	var refused *webhookports.RefusedEventsError
+	switch {
+	case errors.As(err, &refused) && len(refused.Events) == 1:
+		return 1, d.setAside(ctx, refused)
+	case errors.As(err, &refused):
+		half := (len(refused.Events) + 1) / 2
+		if taken, err = d.relay(ctx, half); err != nil {
+			return taken, err
+		}
+		rest, err := d.relay(ctx, len(refused.Events)-half)
+		return taken + rest, err
+	case err != nil:
+		return 0, err
+	}
+	if n > 0 {
+		d.Metrics.CountRelayed(n)
+		d.RingFeeds(partners)
+		failpoint.Hit("relay.committed")
+		d.transport.send(ctx, claims, false)
+		failpoint.Hit("relay.enqueued")
+	}
+	if backlog {
+		signal(d.due)
+	}
+	return n, nil
+}
+
+// Step 2, jobs bring the claims to workers: through the queue in Redis, or directly while Redis takes none.
+
+// send brings claims to workers; urgent: they are sent before other deliveries of their endpoints.
+func (t *transport) send(ctx context.Context, claims []webhookports.Claim, urgent bool) {
+	if len(claims) == 0 {
+		return
+	}
+	jobs := t.jobs(claims, urgent)
+	if t.away.Load() {
+		t.local(ctx, jobs)
+		return
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTimeout)
+	defer cancel()
+	if left, err := t.d.Queue.Enqueue(bounded, jobs); err != nil {
+		t.leave(ctx, err)
+		t.renewed(ctx, left)
+	}
+}
+
+// jobs puts as many claims into each job as fit, and names their partners.
+func (t *transport) jobs(claims []webhookports.Claim, urgent bool) (jobs []webhookports.DeliveryJob) {
+	for part := range slices.Chunk(claims, t.d.config.JobSize) {
+		t.d.registry.namePartners(part)
+		jobs = append(jobs, webhookports.DeliveryJob{Urgent: urgent, Kept: t.d.registry.keeps(part), Claims: part})
+	}
+	return jobs
+}
+
+// Step 3, a worker takes a job, and starts each delivery of it when a slot is free.
 
 // handle works on a job until its deliveries are sent, or until jobPatience is over and further POSTs may be in
 // flight.
@@ -111,6 +188,8 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 	}
 }
 
+// Step 4, the delivery is read once more, signed and POSTed, and the answer is judged.
+
 // attempt reads a delivery, makes the POST and decides about its result; made reports whether there is an outcome
 // to record. measured: false if its endpoint held the delivery back. A panic ends this attempt only.
 func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim, loaded *webhookports.Delivery,
@@ -148,94 +227,6 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim, loaded *
 	return outcome, true
 }
 
-// putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
-// health does not change.
-func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.AttemptOutcome {
-	verdict := webhook.NewUnattemptedVerdict(int(delivery.Seq) - delivery.Attempts)
-	d.started(delivery, max(delay, 0)+verdict.Wait)
-	return webhookports.AttemptOutcome{Delivery: delivery, Attempt: webhook.Attempt{Number: delivery.Attempts},
-		StartDelay: -1,
-		Verdict:    verdict}
-}
-
-// fresh returns a claimed delivery as read from the database within webhook.Freshness, or nil when it must not
-// be sent.
-func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
-	loaded *webhookports.Delivery) *webhookports.Delivery {
-	for try := 1; ; try++ {
-		if loaded == nil {
-			loaded = &webhookports.Delivery{Claim: c}
-			d.loads.AddAndWait("", loaded)
-		}
-		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries, d.KeysetProven()) {
-		case fatePost:
-			return loaded
-		case fateUnread:
-			d.complain(ctx, "load a delivery", loaded.LoadErr)
-			return nil
-		case fateUnsigned:
-			d.Log.ErrorContext(ctx, "dispatcher: the secret of a subscription does not decrypt",
-				"subscription", id.Subscription.Of(c.SubscriptionID), "error", loaded.SecretErr)
-			return nil
-		case fateRelease:
-			d.release(ctx, c)
-			return nil
-		case fateLeave:
-			return nil
-		case fateReload:
-			loaded = nil
-		}
-	}
-}
-
-// fate is what a worker does with a delivery that it has read.
-type fate int
-
-const (
-	fatePost   fate = iota
-	fateReload      // The worker reads the delivery again, since reading took longer than webhook.Freshness.
-	// The worker drops the delivery, since another dispatcher may attempt it, or its lease is too short for the
-	// POST.
-	fateLeave
-	fateRelease // The worker gives the delivery up, since the subscription is deleted or disabled.
-	fateUnread
-	// The worker logs that the signing secret does not decrypt, perhaps only with the keyset of this process.
-	fateUnsigned
-)
-
-// fateOf decides what a worker does with a delivery that it has read; last: the delivery is not read again. A
-// delivery whose secret is lost has an attempt, though not a POST.
-func fateOf(loaded *webhookports.Delivery, timeout time.Duration, now time.Time, last, proven bool) fate {
-	switch {
-	case loaded.LoadErr != nil:
-		return fateUnread
-	case !loaded.Found || (loaded.Current && !loaded.Enabled):
-		return fateRelease
-	case !loaded.Current || loaded.LeaseLeft < timeout+recordSpan:
-		return fateLeave
-	case now.Sub(loaded.ReadAt) >= webhook.MaxSubscriptionCacheAge && !last:
-		return fateReload
-	case loaded.SecretErr != nil && !proven:
-		return fateUnsigned
-	}
-	return fatePost
-}
-
-func (d *Dispatcher) load(ctx context.Context, deliveries []*webhookports.Delivery) {
-	claims := make([]webhookports.Claim, len(deliveries))
-	for i, delivery := range deliveries {
-		claims[i] = delivery.Claim
-	}
-	loaded, err := d.Work.LoadClaimed(ctx, claims)
-	for i, delivery := range deliveries {
-		if err != nil {
-			delivery.LoadErr = err
-			continue
-		}
-		*delivery = loaded[i]
-	}
-}
-
 // post sends a delivery to its endpoint, unless its secret cannot be read (webhook.Unsigned). The signature has
 // the database's time, so that a wrong clock of this process does no harm.
 func (d *Dispatcher) post(ctx context.Context,
@@ -257,31 +248,38 @@ func (d *Dispatcher) post(ctx context.Context,
 	return attempt, delay
 }
 
-// started measures how late the POST of a delivery to a healthy endpoint began; delay < 0: not known.
-func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duration) {
-	if delivery.Healthy && delay >= 0 {
-		d.Metrics.ObserveStartDelay(delay, ports.RecordedTraceIDOf(delivery.TraceParent))
-	}
-}
+// Step 5, the outcome is stored: the delivery has ended, or waits for its next attempt.
 
-func (d *Dispatcher) release(ctx context.Context, claims ...webhookports.Claim) {
-	if err := d.Work.ReleaseClaims(ctx, claims); err != nil {
-		d.complain(ctx, "release deliveries", err)
-	}
-}
-
-// giveBack gives up the deliveries that wait for their POST, so that other dispatchers can send them.
-func (d *Dispatcher) giveBack(ctx context.Context, waiters []*waiter) {
-	if len(waiters) == 0 {
-		return
-	}
-	claims := make([]webhookports.Claim, len(waiters))
-	for i, w := range waiters {
-		claims[i] = w.claim
-	}
-	d.release(ctx, claims...)
-	signal(d.due)
-	for _, w := range waiters {
-		w.granted <- false
+// record writes a batch of outcomes of attempts in a transaction, and tries again while the database is
+// unreachable, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
+// until the refused outcome is alone.
+func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.AttemptOutcome) {
+	d.successes.tell(outcomes, d.Clock.Now())
+	d.outbound.excuse(outcomes)
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		failpoint.Hit("record.begun")
+		settled, health, err := d.Work.RecordOutcomes(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency,
+			d.Clock.Now())
+		switch {
+		case err == nil:
+			failpoint.Hit("record.committed")
+			d.adjust(ctx, health)
+			d.countFinished(outcomes, settled)
+			d.awaitRetries(outcomes)
+			d.RingFeeds(testers(outcomes))
+			return
+		case errors.Is(err, fault.ErrUnavailable):
+			d.complain(ctx, "record attempts", err)
+			pause(ctx, wait)
+		case len(outcomes) == 1:
+			d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
+				"delivery", id.Delivery.Of(outcomes[0].Delivery.DeliveryID), "error", err)
+			return
+		default:
+			middle := len(outcomes) / 2
+			d.record(ctx, outcomes[:middle])
+			d.record(ctx, outcomes[middle:])
+			return
+		}
 	}
 }

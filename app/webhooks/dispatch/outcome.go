@@ -2,48 +2,28 @@ package dispatch
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
 	ports "partnerdeposits/ports/platform"
-	"partnerdeposits/ports/platform/failpoint"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
-// record writes a batch of outcomes of attempts in a transaction, and tries again while the database is
-// unreachable, since a lost outcome means that its POST is repeated. A batch that the database refuses is split
-// until the refused outcome is alone.
-func (d *Dispatcher) record(ctx context.Context, outcomes []webhookports.AttemptOutcome) {
-	d.successes.tell(outcomes, d.Clock.Now())
-	d.outbound.excuse(outcomes)
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		failpoint.Hit("record.begun")
-		settled, health, err := d.Work.RecordOutcomes(ctx, outcomes, affected(outcomes), d.config.EndpointConcurrency,
-			d.Clock.Now())
-		switch {
-		case err == nil:
-			failpoint.Hit("record.committed")
-			d.adjust(ctx, health)
-			d.countFinished(outcomes, settled)
-			d.awaitRetries(outcomes)
-			d.RingFeeds(testers(outcomes))
-			return
-		case errors.Is(err, fault.ErrUnavailable):
-			d.complain(ctx, "record attempts", err)
-			pause(ctx, wait)
-		case len(outcomes) == 1:
-			d.Log.ErrorContext(ctx, "dispatcher: an attempt could not be recorded; it will be made again",
-				"delivery", id.Delivery.Of(outcomes[0].Delivery.DeliveryID), "error", err)
-			return
-		default:
-			middle := len(outcomes) / 2
-			d.record(ctx, outcomes[:middle])
-			d.record(ctx, outcomes[middle:])
-			return
-		}
+// putOff ends a dispatch whose POST failed by a fault of this service: no attempt is used up, and the endpoint's
+// health does not change.
+func (d *Dispatcher) putOff(delivery *webhookports.Delivery, delay time.Duration) webhookports.AttemptOutcome {
+	verdict := webhook.NewUnattemptedVerdict(int(delivery.Seq) - delivery.Attempts)
+	d.started(delivery, max(delay, 0)+verdict.Wait)
+	return webhookports.AttemptOutcome{Delivery: delivery, Attempt: webhook.Attempt{Number: delivery.Attempts},
+		StartDelay: -1,
+		Verdict:    verdict}
+}
+
+// started measures how late the POST of a delivery to a healthy endpoint began; delay < 0: not known.
+func (d *Dispatcher) started(delivery *webhookports.Delivery, delay time.Duration) {
+	if delivery.Healthy && delay >= 0 {
+		d.Metrics.ObserveStartDelay(delay, ports.RecordedTraceIDOf(delivery.TraceParent))
 	}
 }
 
