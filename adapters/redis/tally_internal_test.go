@@ -111,7 +111,7 @@ func TestTallies_RequestsOnTheirWay_TakeRoom(t *testing.T) {
 func TestIdempotencyCache_ForgetsAKeyAfterItsResponseHasExpired(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := &IdempotencyCache{sending: true, share: share{most: 1 << 20}}
+		c := &IdempotencyCache{waiting: []keeping{{}}} // no timer
 		k := ports.IdempotencyKey{Owner: id.ID{1}, Epoch: ports.RestoreEpoch{1}}
 		c.Store(k, ports.StoredResponse{Body: []byte("{}")})
 		require.True(t, c.knows(nameOf(k)))
