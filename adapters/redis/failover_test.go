@@ -2,7 +2,9 @@ package redis_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"partnerdeposits/adapters/redis"
 	"partnerdeposits/lab/backing"
 	"partnerdeposits/lab/redistest"
+	ports "partnerdeposits/ports/platform"
 )
 
 // afterFailover is the longest time from a failover to the use of the new master.
@@ -107,6 +110,44 @@ func TestCluster_IsFollowed_Counted_Probed_AndAwaited(t *testing.T) {
 	go func() { ended <- redis.AwaitTopology(t.Context(), single) }()
 	require.NoError(t, node.Restart(t.Context()))
 	require.ErrorIs(t, <-ended, redis.ErrRestartForCluster)
+}
+
+// Requests that a process has counted itself reach the nodes that are there, whatever the others do.
+func TestCluster_ANodeHangs_TheTalliesOfTheOthersAreTold(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t, 3, 0)
+	client := clientOf(t, cluster.URL())
+	var uncounted atomic.Int64
+	limiter := redis.NewLimiter(client, newBreaker(t, client).WithCommandTimeout(3*time.Second),
+		func() { uncounted.Add(1) })
+	byNode := map[int]ports.LimitRule{}
+	for n := 0; len(byNode) < len(cluster.Masters); n++ {
+		rule := ports.LimitRule{Name: "default", Key: fmt.Sprint(n), PerMinute: limit, Tallied: true}
+		node, err := cluster.MasterIndexOfKey(t.Context(), "svc:rate:{"+rule.Key+"}:default")
+		require.NoError(t, err)
+		byNode[node] = rule
+	}
+	const requests = 4
+	for _, rule := range byNode {
+		require.Equal(t, limit-1, limiter.Allow(t.Context(), rule).Remaining)
+	}
+	require.NoError(t, cluster.Masters[0].Pause())
+	for _, rule := range byNode {
+		for range requests {
+			require.True(t, limiter.Allow(t.Context(), rule).Allowed)
+		}
+	}
+	for node, rule := range byNode {
+		if node != 0 {
+			require.Eventually(t, func() bool {
+				var at, sum int
+				_, err := fmt.Sscan(client.Get(t.Context(), "svc:rate:{"+rule.Key+"}:default").Val(), &at, &sum)
+				return err == nil && sum == requests+1
+			}, 2*time.Second, 10*time.Millisecond)
+		}
+	}
+	require.Eventually(t, func() bool { return uncounted.Load() == requests }, soon, 10*time.Millisecond)
+	require.NoError(t, cluster.Masters[0].Resume())
 }
 
 func TestOpen_ASingleServer_IsKnown_AndOneThatIsAwayIsNot(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -27,10 +26,11 @@ const (
 	// cacheShare is the most bytes of Redis memory that the cached responses of a process take. Redis holds the job
 	// queue too and evicts nothing.
 	cacheShare = 12 << 20
+	// cachedBeside is the bytes of Redis memory that a cached response takes besides its body, rounded up.
+	cachedBeside = 350
 	// cacheLinger is how long a response waits to be cached together with others, which saves a round trip to Redis
 	// for each.
 	cacheLinger = 200 * time.Millisecond
-	keepBatch   = 256
 )
 
 // ResponseCipher encrypts and decrypts cached responses, so that Redis holds no response in plain text.
@@ -42,51 +42,55 @@ type ResponseCipher interface {
 // IdempotencyCache returns stored responses to repeated requests without a query of the database, and caches
 // responses in batches after their requests were answered.
 type IdempotencyCache struct {
-	limiter *Limiter
+	client  redis.UniversalClient
+	breaker *Breaker
 	cipher  ResponseCipher
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	share   share
 	waiting []keeping
-	// Whether the waiting responses are being sent to Redis, or soon will be.
-	sending bool
 	// The Idempotency-Keys whose responses this process has cached in the last cachedFor; no other key is read from
 	// Redis.
-	now, before map[cacheName]struct{}
+	now, before map[string]struct{}
+	// The bytes of Redis memory that the responses of the newer set take.
+	taken int
 	// When the two sets of cached Idempotency-Keys were last exchanged: the older set is emptied, and the newer
 	// becomes the older.
 	turned time.Time
 }
 
 type keeping struct {
-	key      ports.IdempotencyKey
+	name     string
 	response ports.StoredResponse
 }
 
-func NewIdempotencyCache(limiter *Limiter, cipher ResponseCipher, log *slog.Logger) *IdempotencyCache {
-	return &IdempotencyCache{limiter: limiter, cipher: cipher, log: log, share: share{most: cacheShare}}
+func NewIdempotencyCache(client redis.UniversalClient, breaker *Breaker, cipher ResponseCipher,
+	log *slog.Logger) *IdempotencyCache {
+	return &IdempotencyCache{client: client, breaker: breaker, cipher: cipher, log: log}
 }
 
-func (c *IdempotencyCache) AllowAndLookUp(ctx context.Context, k ports.IdempotencyKey,
-	rules ...ports.LimitRule) (ports.LimitDecision, *ports.StoredResponse) {
+func (c *IdempotencyCache) LookUp(ctx context.Context, k ports.IdempotencyKey) *ports.StoredResponse {
 	if k.Epoch == (ports.RestoreEpoch{}) {
-		return c.limiter.Allow(ctx, rules...), nil
+		return nil
 	}
-	name := ""
-	if c.knows(nameOf(k)) {
-		name = cacheKey(k)
+	name := nameOf(k)
+	if !c.knows(name) {
+		return nil
 	}
-	decision, kept := c.limiter.allow(ctx, name, rules)
-	if kept == "" || !decision.Allowed {
-		return decision, nil
+	var kept []byte
+	err := c.breaker.Do(ctx, func(ctx context.Context) (err error) {
+		kept, err = c.client.Get(ctx, name).Bytes()
+		return err
+	})
+	if err != nil {
+		return nil
 	}
 	stored, err := c.open(name, kept)
 	if err != nil {
 		c.log.WarnContext(ctx, "a cached response cannot be read; it is replayed from the database", "cause", err)
-		return decision, nil
+		return nil
 	}
-	return decision, stored
+	return stored
 }
 
 // Store caches the response of an Idempotency-Key soon, together with others, unless the response is too large or
@@ -98,32 +102,34 @@ func (c *IdempotencyCache) Store(k ports.IdempotencyKey, r ports.StoredResponse)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.share.take(len(r.Body)+cachedBeside, time.Now()) {
+	c.turn()
+	// Redis holds the responses of two sets at most.
+	size := len(r.Body) + cachedBeside
+	if c.taken+size > cacheShare/2 {
 		return
 	}
-	c.turn()
-	c.now[nameOf(k)] = struct{}{}
-	c.waiting = append(c.waiting, keeping{k, r})
-	if !c.sending {
-		c.sending = true
+	c.taken += size
+	name := nameOf(k)
+	c.now[name] = struct{}{}
+	if c.waiting = append(c.waiting, keeping{name, r}); len(c.waiting) == 1 {
 		time.AfterFunc(cacheLinger, c.send)
 	}
 }
 
 // knows reports whether this process has cached the response to an Idempotency-Key in the last minute or two.
-func (c *IdempotencyCache) knows(n cacheName) bool {
+func (c *IdempotencyCache) knows(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turn()
-	_, now := c.now[n]
-	_, before := c.before[n]
+	_, now := c.now[name]
+	_, before := c.before[name]
 	return now || before
 }
 
 // turn removes the Idempotency-Keys whose cached responses have expired in Redis.
 func (c *IdempotencyCache) turn() {
 	if c.now == nil || time.Since(c.turned) >= cachedFor {
-		c.before, c.now, c.turned = c.now, map[cacheName]struct{}{}, time.Now()
+		c.before, c.now, c.taken, c.turned = c.now, map[string]struct{}{}, 0, time.Now()
 	}
 }
 
@@ -133,58 +139,29 @@ func (c *IdempotencyCache) send() {
 	c.mu.Lock()
 	waiting := c.waiting
 	c.waiting = nil
-	if c.sending = len(waiting) > 0; c.sending {
-		defer time.AfterFunc(cacheLinger, c.send)
-	}
 	c.mu.Unlock()
-	for part := range slices.Chunk(waiting, keepBatch) {
-		err := c.limiter.breaker.Do(context.Background(), func(ctx context.Context) error {
-			_, err := c.limiter.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-				for i := range part {
-					c.queue(ctx, pipe, &part[i])
-				}
-				return nil
-			})
-			return err
-		})
-		if redis.HasErrorPrefix(err, "OOM") {
-			c.mu.Lock()
-			c.share.close(time.Now())
-			c.mu.Unlock()
+	ctx := context.Background()
+	pipe := c.client.Pipeline()
+	for _, k := range waiting {
+		sealed, err := c.seal(k.name, &k.response)
+		if err != nil {
+			c.log.WarnContext(ctx, "a response cannot be cached", "cause", err)
+			continue
 		}
+		pipe.Set(ctx, k.name, sealed, cachedFor)
 	}
+	_ = c.breaker.Do(ctx, func(ctx context.Context) error {
+		_, err := pipe.Exec(ctx)
+		return err
+	})
 }
 
-func (c *IdempotencyCache) queue(ctx context.Context, pipe redis.Pipeliner, k *keeping) {
-	life := min(cachedFor, time.Until(k.response.CreatedAt.Add(ports.IdempotencyWindow)))
-	if life < time.Millisecond {
-		return
-	}
-	name := cacheKey(k.key)
-	sealed, err := c.seal(name, &k.response)
-	if err != nil {
-		c.log.WarnContext(ctx, "a response cannot be cached", "cause", err)
-		return
-	}
-	pipe.Set(ctx, name, sealed, life)
-}
-
-// cacheKey returns the Redis key of a cached response. Its hash tag (in braces) is that of the partner's rate
-// limits, so that a cluster keeps both on the same node.
-func cacheKey(k ports.IdempotencyKey) string {
-	hash := nameOf(k)
-	name := make([]byte, 0, 96)
-	name = append(append(append(name, "svc:idempotency:{"...), ports.PartnerLimitKey(k.Owner)...), "}:"...)
-	return string(base64.RawURLEncoding.AppendEncode(name, hash[:]))
-}
-
-type cacheName [16]byte
-
-func nameOf(k ports.IdempotencyKey) cacheName {
+// nameOf returns the Redis key of a cached response.
+func nameOf(k ports.IdempotencyKey) string {
 	scope := make([]byte, 0, 128)
 	scope = append(append(append(append(scope, k.Epoch[:]...), k.Owner[:]...), k.Key[:]...), k.Route...)
 	sum := sha256.Sum256(scope)
-	return cacheName(sum[:len(cacheName{})])
+	return "svc:idempotency:" + base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
 // seal encrypts a response for the cache: fingerprint, Unix microseconds, status and body.
@@ -202,8 +179,8 @@ const sealedHead = sha256.Size + 8 + 2
 
 var errForeign = errors.New("redis: not a response of ours")
 
-func (c *IdempotencyCache) open(name, kept string) (*ports.StoredResponse, error) {
-	plain, err := c.cipher.Decrypt([]byte(kept), []byte(name))
+func (c *IdempotencyCache) open(name string, kept []byte) (*ports.StoredResponse, error) {
+	plain, err := c.cipher.Decrypt(kept, []byte(name))
 	if err != nil {
 		return nil, err
 	}

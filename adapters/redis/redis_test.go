@@ -71,11 +71,9 @@ func TestIdempotencyCache_Conforms(t *testing.T) {
 	checkCache(t, newCache(t, client, patient(t, client)))
 }
 
-// newCache makes a cache over a limiter of its own.
 func newCache(t testing.TB, client goredis.UniversalClient, breaker *redis.Breaker) *redis.IdempotencyCache {
 	t.Helper()
-	limiter := redis.NewLimiter(client, breaker, func() {})
-	return redis.NewIdempotencyCache(limiter, secretstest.NewCipher(t), slog.New(slog.DiscardHandler))
+	return redis.NewIdempotencyCache(client, breaker, secretstest.NewCipher(t), slog.New(slog.DiscardHandler))
 }
 
 // The test writes past buckets of three seconds, so that it need not wait for a minute.
@@ -232,7 +230,7 @@ func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 	breaker := newBreaker(t, client)
 	var open atomic.Int64
 	limiter := redis.NewLimiter(client, breaker, func() { open.Add(1) })
-	cache := redis.NewIdempotencyCache(limiter, secretstest.NewCipher(t), slog.New(slog.DiscardHandler))
+	cache := newCache(t, client, breaker)
 	bell := redis.NewDoorbell(client, breaker)
 	t.Cleanup(bell.Close)
 	k := ports.IdempotencyKey{Epoch: ports.RestoreEpoch{1}}
@@ -240,11 +238,11 @@ func TestWithoutRedis_NothingFailsAndNothingWaits(t *testing.T) {
 	const requests = 200
 	start := time.Now()
 	for range requests {
-		d, r := cache.AllowAndLookUp(t.Context(), k, ports.LimitRule{Name: "default", Key: "a", PerMinute: 5})
+		d := limiter.Allow(t.Context(), ports.LimitRule{Name: "default", Key: "a", PerMinute: 5})
 		require.True(t, d.Allowed)
 		require.Equal(t, 5, d.Remaining)
-		require.Nil(t, r)
 		cache.Store(k, ports.StoredResponse{})
+		require.Nil(t, cache.LookUp(t.Context(), k))
 		bell.WakeRelays()
 	}
 	require.EqualValues(t, requests, open.Load())

@@ -1,11 +1,9 @@
 package redis
 
 import (
-	"strconv"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	ports "partnerdeposits/ports/platform"
 )
@@ -28,7 +26,8 @@ type tallies struct {
 	tell func(untold []*tally)
 
 	mu          sync.Mutex
-	now, before map[string]*tally // Local counts by the name of their rate limit: recently used ones and older ones.
+	told        sync.Cond                  // Signalled when Redis has replied; its lock is mu.
+	now, before map[ports.LimitRule]*tally // Recently used local counts and older ones.
 	// When the two sets of local counts were last exchanged: the older set is dropped, and the newer becomes the
 	// older.
 	turned time.Time
@@ -44,9 +43,15 @@ type tally struct {
 	at time.Time
 	// How many requests this process may count under the rate limit before Redis has to count them.
 	room    int
-	counted int
-	telling int
+	counted int // The number of requests that only this process has counted.
+	telling int // The number of requests that this process has counted and that are on their way to Redis.
 	asking  int // The number of further requests that Redis was asked to count and whose reply is outstanding.
+}
+
+func newTallies(tell func(untold []*tally)) *tallies {
+	s := &tallies{tell: tell}
+	s.told.L = &s.mu
+	return s
 }
 
 // tallied reports whether all the rate limits permit that requests are counted in this process first.
@@ -63,18 +68,16 @@ func (s *tallies) of(rules []ports.LimitRule) []*tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.turned) >= tallyTrust {
-		s.before, s.now, s.turned = s.now, map[string]*tally{}, time.Now()
+		s.before, s.now, s.turned = s.now, map[ports.LimitRule]*tally{}, time.Now()
 	}
 	all := make([]*tally, len(rules))
 	for i, r := range rules {
-		most, window := r.LimitAndWindow()
-		name := keyOf(r) + ":" + strconv.Itoa(most) + ":" + window.String()
-		t := s.now[name]
+		t := s.now[r]
 		if t == nil {
-			if t = s.before[name]; t == nil {
+			if t = s.before[r]; t == nil {
 				t = &tally{rule: r}
 			}
-			s.now[name] = t
+			s.now[r] = t
 		}
 		all[i] = t
 	}
@@ -85,19 +88,19 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range all {
-		if t.counted+t.asking >= t.room || time.Since(t.at) >= tallyTrust {
+		if t.used() >= t.room || time.Since(t.at) >= tallyTrust {
 			return d, false
 		}
 	}
 	for i, t := range all {
-		if t.counted == t.telling {
+		if t.counted == 0 {
 			if s.untold = append(s.untold, t); len(s.untold) == 1 {
 				time.AfterFunc(tallyLinger, s.tellAll)
 			}
 		}
 		t.counted++
 		most, window := t.rule.LimitAndWindow()
-		of := ports.LimitDecision{Allowed: true, Name: t.rule.Name, Max: most, Remaining: t.left - t.counted, Reset: window}
+		of := ports.LimitDecision{Allowed: true, Name: t.rule.Name, Max: most, Remaining: t.left - t.used(), Reset: window}
 		if i == 0 || tighter(of, d) {
 			d = of
 		}
@@ -105,60 +108,54 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	return d, true
 }
 
-func (s *tallies) asks(c *counting) {
+// used returns how many requests this process knows of beyond the last reply of Redis.
+func (t *tally) used() int { return t.counted + t.telling + t.asking }
+
+// take returns what makes Redis count the requests that only this process has counted, before Redis counts `asked`
+// further ones. These wait for requests on their way to Redis, so that the decision is about all earlier ones.
+func (s *tallies) take(all []*tally, asked int) (tells []*counting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range c.tallies {
-		t.asking += c.requests
+	for asked > 0 && slices.ContainsFunc(all, func(t *tally) bool { return t.telling > 0 }) {
+		s.told.Wait()
 	}
-}
-
-type telling struct {
-	*tally
-	requests int
-	cmd      *redis.Cmd
-}
-
-func (s *tallies) take(all []*tally) (tells []*telling) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, t := range all {
-		if n := t.counted - t.telling; n > 0 {
-			tells = append(tells, &telling{tally: t, requests: n})
-			t.telling = t.counted
+		t.asking += asked
+		if t.counted > 0 {
+			tells = append(tells, &counting{rules: []ports.LimitRule{t.rule}, tallies: []*tally{t}, told: t.counted})
+			t.telling, t.counted = t.telling+t.counted, 0
 		}
 	}
 	return tells
 }
 
-// learn takes over from the reply of Redis how many requests each rate limit has left.
-func (s *tallies) learn(c *counting) {
+// learn takes over from the replies of Redis how many requests each rate limit has left.
+func (s *tallies) learn(all []*counting, began time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range c.tells {
-		t.counted, t.tally.telling = t.counted-t.requests, t.tally.telling-t.requests
-	}
-	for i, t := range c.tallies {
-		t.asking -= c.requests
-		if c.reply == nil || c.untold() > 0 {
-			t.at, t.room = time.Time{}, 0
-			continue
+	defer s.told.Broadcast()
+	for _, c := range all {
+		for i, t := range c.tallies {
+			t.asking, t.telling = t.asking-c.asked, t.telling-c.told
+			if c.reply == nil {
+				t.at, t.room = time.Time{}, 0
+				continue
+			}
+			left := int(c.reply[1+perRule*i])
+			if t.at.After(began) {
+				// Another reply came meanwhile, and Redis may have counted in another order than the replies came.
+				left = min(left, t.left)
+			}
+			most, _ := t.rule.LimitAndWindow()
+			t.left, t.at, t.room = left, time.Now(), (left-most/2)/tallyShare
 		}
-		most, _ := t.rule.LimitAndWindow()
-		t.left, t.at = int(c.reply.numbers[perRule*i]), time.Now()
-		t.room = (t.left - most/2) / tallyShare
 	}
 }
 
 func (s *tallies) tellAll() {
 	s.mu.Lock()
-	byKey := map[string][]*tally{}
-	for _, t := range s.untold {
-		byKey[t.rule.Key] = append(byKey[t.rule.Key], t)
-	}
+	untold := s.untold
 	s.untold = nil
 	s.mu.Unlock()
-	for _, untold := range byKey {
-		go s.tell(untold)
-	}
+	s.tell(untold)
 }

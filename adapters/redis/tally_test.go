@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,6 +80,40 @@ func TestTally_IsToldSoon(t *testing.T) {
 	}, waitForRedis, 10*time.Millisecond)
 	require.Equal(t, limit-6-seen, other.Allow(t.Context(), rulesOfPartner()...).Remaining)
 	require.Equal(t, time.Minute, one.Allow(t.Context(), rulesOfPartner()...).Reset)
+}
+
+// A Redis that has restarted has forgotten the script.
+func TestLimiter_ScriptForgotten_CountsAllTheSame(t *testing.T) {
+	t.Parallel()
+	client := open(t, redistest.StartServer(t).URL())
+	limiter := newLimiter(t, client)
+	for left := limit - 1; left >= limit-100; left-- {
+		require.NoError(t, client.ScriptFlush(t.Context()).Err())
+		require.Equal(t, left, limiter.Allow(t.Context(), rulesOfPartner()...).Remaining)
+	}
+	rule := ports.LimitRule{Name: "default", Key: "a", PerMinute: 2}
+	for left := 1; left >= 0; left-- {
+		require.NoError(t, client.ScriptFlush(t.Context()).Err())
+		require.Equal(t, left, limiter.Allow(t.Context(), rule).Remaining)
+	}
+}
+
+func TestTally_OfSeveralPartners_IsToldInOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	client := open(t, redistest.StartServer(t).URL())
+	limiter := newLimiter(t, client)
+	rules := func(partner string) ports.LimitRule {
+		return ports.LimitRule{Name: "default", Key: partner, PerMinute: 1 << 30, Tallied: true}
+	}
+	partners := []string{"p", "q", "r"}
+	counted := &countCommands{}
+	client.AddHook(counted)
+	require.Eventually(t, func() bool { // Redis counts the first request of each
+		for _, partner := range partners {
+			limiter.Allow(t.Context(), rules(partner))
+		}
+		return slices.Contains(counted.trips(), "evalsha evalsha evalsha")
+	}, waitForRedis, 10*time.Millisecond)
 }
 
 // Reads and writes share a limit.

@@ -40,6 +40,5 @@ func NewLimiterAndCache(t testing.TB, client io.Closer, patience time.Duration, 
 	}
 	breaker := redis.NewBreaker(open).WithCommandTimeout(patience)
 	t.Cleanup(breaker.Close)
-	limiter := redis.NewLimiter(open, breaker, func() {})
-	return limiter, redis.NewIdempotencyCache(limiter, cipher, log)
+	return redis.NewLimiter(open, breaker, func() {}), redis.NewIdempotencyCache(open, breaker, cipher, log)
 }

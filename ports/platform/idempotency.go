@@ -47,10 +47,9 @@ type StoredResponse struct {
 // IdempotencyCache is the cache of stored responses in Redis, for quick replays. Responses from before a restore
 // of the database from a backup are not found, since the restore may have undone their effect.
 type IdempotencyCache interface {
-	// AllowAndLookUp counts a request under rate limits as Limiter.Allow does, and returns the response that this process
-	// has cached for the request's Idempotency-Key; nil if there is none, also where only another process has
-	// cached one.
-	AllowAndLookUp(ctx context.Context, k IdempotencyKey, rules ...LimitRule) (LimitDecision, *StoredResponse)
+	// LookUp returns the response that this process has cached for a request's Idempotency-Key; nil if there is none,
+	// also where only another process has cached one.
+	LookUp(ctx context.Context, k IdempotencyKey) *StoredResponse
 	// Store caches a committed response for its idempotency key. It returns before the response is in the cache.
 	Store(k IdempotencyKey, r StoredResponse)
 }

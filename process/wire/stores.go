@@ -170,8 +170,8 @@ func (s *process) awaitRedis(ctx context.Context) error {
 // limits adds what needs Redis: the rate limiter and the cache of stored responses. failedOpen is called for each
 // request allowed because Redis did not answer.
 func (s *process) limits(p *services.Deps, failedOpen func()) {
-	limiter := redisadapter.NewLimiter(s.redis, s.breaker, failedOpen)
-	p.Limiter, p.Cache = limiter, redisadapter.NewIdempotencyCache(limiter, s.Cipher, s.log)
+	p.Limiter = redisadapter.NewLimiter(s.redis, s.breaker, failedOpen)
+	p.Cache = redisadapter.NewIdempotencyCache(s.redis, s.breaker, s.Cipher, s.log)
 }
 
 // newPool opens a pool of connections, closed after all parts that were added later.

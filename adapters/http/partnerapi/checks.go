@@ -40,9 +40,8 @@ type request struct {
 	more  []ports.LimitRule
 	path  string
 	query string
-	// The idempotency key; nil if absent or malformed. checkIdempotencyKey sets its fingerprint.
-	key    *ports.IdempotencyKey
-	keyErr error // The error of a malformed Idempotency-Key; nil for none.
+	// The idempotency key, which checkIdempotencyKey sets; nil if absent.
+	key *ports.IdempotencyKey
 	// Whether the use case, which stores or refuses under the idempotency key itself, has been called.
 	reachedUseCase bool
 }
@@ -96,19 +95,13 @@ func countAlso(rule func(partner.Partner) ports.LimitRule) fiber.Handler {
 	}
 }
 
-// limitRate counts the request against the partner's rate limits and reports the rest in headers. The same Redis
-// call reads an idempotency key's cached response.
+// limitRate counts the request against the partner's rate limits and reports the rest in headers.
 //
 // Returns rate_limited.
 func (a *api) limitRate(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
 	rules := append(a.Partners.LimitRulesOf(req.caller.Partner, !reads(c.Method())), req.more...)
-	var d ports.LimitDecision
-	if req.key == nil {
-		d = a.Limiter.Allow(c.UserContext(), rules...)
-	} else {
-		d = a.Idempotent.Admit(c.UserContext(), req.key, rules...)
-	}
+	d := a.Limiter.Allow(c.UserContext(), rules...)
 	tellLimit(c, d.Name, d.Max, d.Remaining, d.Reset)
 	if !d.Allowed {
 		a.OnRateLimited()
@@ -132,40 +125,29 @@ func reads(method string) bool {
 // secondsRoundedUp returns whole seconds, rounded up so that a caller waits long enough.
 func secondsRoundedUp(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// readIdempotencyKey parses the header Idempotency-Key. checkIdempotencyKey refuses a malformed key later, because
-// the order of checks (api.md §1) puts other refusals first.
-func readIdempotencyKey(c *fiber.Ctx) error {
-	sent := c.Request().Header.PeekAll(headerIdempotencyKey)
-	if len(sent) == 0 {
-		return c.Next()
-	}
-	req := requestOf(c.UserContext())
-	key, err := idempotent.ParseKey(string(sent[0]))
-	if len(sent) > 1 {
-		err = ports.ErrInvalidIdempotencyKey
-	}
-	if req.keyErr = err; err == nil {
-		req.key = &ports.IdempotencyKey{
-			Owner: req.caller.Partner.ID, Route: c.Method() + " " + strings.TrimRight(req.path, "/"), Key: key,
-		}
-	}
-	return c.Next()
-}
-
-// checkIdempotencyKey looks up the idempotency key between the JSON and the field checks (api.md §1, "Codes"), so
-// a stored response or a reused key comes before field errors.
+// checkIdempotencyKey reads and looks up the idempotency key between the JSON and the field checks (api.md §1,
+// "Codes"), so a stored response or a reused key comes before field errors.
 //
 // Returns invalid_idempotency_key, idempotency_key_in_use or idempotency_key_reused.
 func (a *api) checkIdempotencyKey(c *fiber.Ctx) error {
 	req := requestOf(c.UserContext())
-	if req.keyErr != nil {
-		return req.keyErr
-	}
-	if req.key == nil {
+	sent := c.Request().Header.PeekAll(headerIdempotencyKey)
+	if len(sent) == 0 {
 		return c.Next()
 	}
-	req.key.Fingerprint = idempotent.Fingerprint(jsonbody.ParsedObject(c))
-	err := c.Next()
+	key, err := idempotent.ParseKey(string(sent[0]))
+	if err != nil {
+		return err
+	}
+	if len(sent) > 1 {
+		return ports.ErrInvalidIdempotencyKey
+	}
+	req.key = &ports.IdempotencyKey{
+		Owner: req.caller.Partner.ID, Route: c.Method() + " " + strings.TrimRight(req.path, "/"), Key: key,
+		Fingerprint: idempotent.Fingerprint(jsonbody.ParsedObject(c)),
+	}
+	a.Idempotent.LookUp(c.UserContext(), req.key)
+	err = c.Next()
 	if err == nil || req.reachedUseCase {
 		return err
 	}

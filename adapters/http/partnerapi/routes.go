@@ -111,9 +111,7 @@ func (a *api) chain(r route) []fiber.Handler {
 	check := a.validator.HandlerFor(r.method, r.path)
 	switch r.kind {
 	case keyed:
-		return []fiber.Handler{a.authenticate, readIdempotencyKey, a.limitRate, jsonbody.ParseBody, a.checkIdempotencyKey,
-			check,
-			r.handle}
+		return []fiber.Handler{a.authenticate, a.limitRate, jsonbody.ParseBody, a.checkIdempotencyKey, check, r.handle}
 	case explaining:
 		return []fiber.Handler{a.authenticate, a.countExplanation, a.limitRate, jsonbody.ParseBody, check, r.handle}
 	case sendingTest:

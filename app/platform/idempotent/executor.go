@@ -69,17 +69,14 @@ type Executor struct{ deps Deps }
 
 func New(deps Deps) *Executor { return &Executor{deps: deps} }
 
-// Admit counts a request against rate limits, as ports.Limiter.Allow does, and stores in key its cached response
-// and the restore epoch, for Run. The key has no fingerprint yet.
-func (e *Executor) Admit(ctx context.Context, key *ports.IdempotencyKey, rules ...ports.LimitRule) ports.LimitDecision {
+// LookUp stores in key the restore epoch and the key's cached response, for Run.
+func (e *Executor) LookUp(ctx context.Context, key *ports.IdempotencyKey) {
 	// Read the restore epoch before the commit: a response cached under an older epoch is never used.
 	key.Epoch = e.deps.Epoch()
-	decision, cached := e.deps.Cache.AllowAndLookUp(ctx, *key, rules...)
-	key.Cached = cached
-	return decision
+	key.Cached = e.deps.Cache.LookUp(ctx, *key)
 }
 
-// Run runs the effect of a request, or replays the stored response of its key. A key that did not pass Admit is not
+// Run runs the effect of a request, or replays the stored response of its key. A key that did not pass LookUp is not
 // cached.
 //
 // Returns ports.ErrIdempotencyKeyInUse, ports.ErrIdempotencyKeyReused, and the errors of the request's own

@@ -64,11 +64,11 @@ func request(t testing.TB, owner id.ID, body string) idempotent.Request {
 	}
 }
 
-// run admits the request, unless it has no key, and runs its effect.
+// run looks up the key of the request, if it has one, and runs its effect.
 func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail error) (idempotent.Response, error) {
 	t.Helper()
 	if r.Key != nil {
-		b.Admit(t.Context(), r.Key)
+		b.LookUp(t.Context(), r.Key)
 	}
 	if b.changes {
 		r.Decide = func(ports.FoundRows) (ports.RowsToWrite, idempotent.Response, error) {
@@ -84,11 +84,11 @@ func (b *fixture) run(t *testing.T, r idempotent.Request, answer string, fail er
 	return b.Run(t.Context(), r)
 }
 
-// refuse admits a request that a check before the use case refuses.
+// refuse runs a request that a check before the use case refuses.
 func (b *fixture) refuse(t *testing.T, body string, reason error) (idempotent.Response, error) {
 	t.Helper()
 	r := request(t, b.owner, body)
-	b.Admit(t.Context(), r.Key)
+	b.LookUp(t.Context(), r.Key)
 	return b.ReplayOrRefuse(t.Context(), r.Key, r.Now, reason)
 }
 

@@ -108,7 +108,7 @@ func (r *rivals) round(number byte) {
 	}
 	run := func(process int) (idempotent.Response, error) {
 		e, made := r.processes[process%raceProcesses], request()
-		e.Admit(r.t.Context(), made.Key)
+		e.LookUp(r.t.Context(), made.Key)
 		return e.Run(r.t.Context(), made)
 	}
 	var seen sync.Map // bodies of answers
