@@ -14,7 +14,6 @@ import (
 
 	"partnerdeposits/adapters/postgres"
 	"partnerdeposits/adapters/postgres/groupcommit"
-	"partnerdeposits/adapters/postgres/platform"
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	"partnerdeposits/core/deposit"
 	"partnerdeposits/core/id"
@@ -44,10 +43,6 @@ var hotStatements = map[string][]string{
 	"read a deposit":                {"clients_pkey/1", "deposits_pkey/1", "one_active_link_per_account/1"},
 	"find a checkout":               {"clients_pkey/1", "deposits_checkout_token_hash_key/1"},
 
-	"look for the work of jobs": {"deposit_timers_pkey/2", "deposits_pkey/1", "mails_due/1", "password_requests_pkey/0",
-		"payment_questions_due/1", "payments_to_reconcile/1", "refunds_to_reconcile/1", "secured_notices_pkey/0",
-		"tenant_notices_in_order/0", "webhook_notices_due/1", "webhook_replays_under_way/0",
-		"webhook_subscriptions_of_partner/0", "webhook_subscriptions_pkey/1"},
 	"ask for events": {"outbox_in_order/1"},
 	"relay": {"Seq Scan of outbox_position", "Tid Scan of outbox", "event_feeds_pkey/1",
 		"outbox_in_order/1", "webhook_subscriptions_of_partner/1"},
@@ -154,8 +149,6 @@ func (h *hotPaths) run() map[string][]string {
 	_, err = h.store.Deposits.DepositByToken(ctx, "none")
 	note("find a checkout", h.plain, unless(err, deposit.ErrNotFound))
 
-	_, err = platform.NewWaitingWorkReader(h.indexed).WaitingWork(ctx, time.Now(), time.Now())
-	note("look for the work of jobs", h.indexed, err)
 	_, _, err = h.dispatch.OutboxPending(ctx)
 	note("ask for events", h.indexed, err)
 	var claims []webhookports.Claim
@@ -340,5 +333,34 @@ func TestStatements_OfAnAccountWithManyDeposits_ReadAMonthByItsIndexes(t *testin
 			want = append(want, "clients_pkey/1", "collections_pkey/1", "disputes_of_deposit/1", "refunds_of_payment/1")
 		}
 		require.ElementsMatch(t, want, accesses(t, pool, sql), sql)
+	}
+}
+
+// Jobs look for work every few seconds, also in tables that grow for ever.
+func TestStatements_OfScheduledJobs_ReadTablesThatGrowByTheirIndexes(t *testing.T) {
+	t.Parallel()
+	seen := &statements{}
+	pool := storetest.NewPool(t, grown(t), postgres.PoolOptions{Tracer: seen})
+	store, now := storetest.NewStoreOverPool(t, pool, postgres.Options{}), time.Now()
+	_, err := store.Due.IdleCheckouts(t.Context(), now, 100)
+	require.NoError(t, err)
+	_, err = store.Due.ExpiredCheckouts(t.Context(), now, 100)
+	require.NoError(t, err)
+	_, err = store.Due.ElapsedCovers(t.Context(), now, 100)
+	require.NoError(t, err)
+	_, err = store.Payments.PaymentsToCheck(t.Context(), now, 100)
+	require.NoError(t, err)
+	_, err = store.Refunds.RefundsToCheck(t.Context(), now, 100)
+	require.NoError(t, err)
+	texts := seen.take()
+	require.Len(t, texts, 6)
+	// Postgres plans this statement with its values each time, since its small limit makes that plan cheaper.
+	texts[0] = strings.NewReplacer("$1", "'checkout'", "$2", "now()", "$3", "100").Replace(texts[0])
+	timers := []string{"deposit_timers_pkey/2", "deposits_pkey/1"}
+	for i, want := range [][]string{
+		{"deposit_timers_pkey/2", "deposit_timers_pkey/3", "deposits_pkey/1"}, timers, timers, timers,
+		{"payments_pkey/1", "payments_to_reconcile/1"}, {"refunds_pkey/1", "refunds_to_reconcile/1"},
+	} {
+		require.Equal(t, want, accesses(t, pool, texts[i]), texts[i])
 	}
 }

@@ -41,11 +41,10 @@ type OperatorNoticeMailer struct {
 // ScheduledJobs returns the jobs that mail notices to operators; a failure delays no other.
 func (n OperatorNoticeMailer) ScheduledJobs(every time.Duration) []schedules.Job {
 	return []schedules.Job{
-		{Name: "secured-mails", Every: every, Waits: func(w ports.WaitingWorkFlags) bool { return w.SecuredNotices },
-			Run: func(ctx context.Context) (bool, error) {
-				due, err := n.Notices.DueSecuredNotices(ctx, schedules.NoticeBatchSize)
-				return schedules.NotifyEach(ctx, due, err, n.tellSecured)
-			}},
+		{Name: "secured-mails", Every: every, Run: func(ctx context.Context) (bool, error) {
+			due, err := n.Notices.DueSecuredNotices(ctx, schedules.NoticeBatchSize)
+			return schedules.NotifyEach(ctx, due, err, n.tellSecured)
+		}},
 		{Name: "cover-mails", Every: max(every, coversEvery), Soon: true, Run: func(ctx context.Context) (bool, error) {
 			round, tells := coverRound(n.Clock.Now(), n.VerifyAddresses)
 			if !tells {

@@ -12,7 +12,6 @@ import (
 	"partnerdeposits/core/fault"
 	"partnerdeposits/core/id"
 	paymentports "partnerdeposits/ports/payments"
-	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -150,10 +149,8 @@ func postponed(p deposit.Payment, answer paymentports.ProviderPayment, attempts 
 }
 
 func (s *Service) PaymentChecksJob(every time.Duration) schedules.Job {
-	return schedules.Job{Name: "payments", Every: every,
-		Waits: func(w ports.WaitingWorkFlags) bool { return w.Payments || w.Refunds },
-		Run: func(ctx context.Context) (bool, error) {
-			_, err := s.CheckDuePayments(ctx)
-			return false, err
-		}}
+	return schedules.Job{Name: "payments", Every: every, Run: func(ctx context.Context) (bool, error) {
+		_, err := s.CheckDuePayments(ctx)
+		return false, err
+	}}
 }

@@ -38,12 +38,10 @@ type TenantNoticeMailer struct {
 
 // ScheduledJob returns the job that mails notices to tenants; a failure delays no other.
 func (n TenantNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
-	return schedules.Job{Name: "tenant-mails", Every: every,
-		Waits: func(w ports.WaitingWorkFlags) bool { return w.TenantNotices },
-		Run: func(ctx context.Context) (bool, error) {
-			due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatchSize)
-			return schedules.NotifyEach(ctx, due, err, n.tell)
-		}}
+	return schedules.Job{Name: "tenant-mails", Every: every, Run: func(ctx context.Context) (bool, error) {
+		due, err := n.Notices.TenantNoticesDue(ctx, schedules.NoticeBatchSize)
+		return schedules.NotifyEach(ctx, due, err, n.tell)
+	}}
 }
 
 // tell queues the mail of a notice to a tenant, unless the tenant was erased.

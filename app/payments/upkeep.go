@@ -51,12 +51,10 @@ type BooksReconciler interface {
 }
 
 func (u ProviderUpkeep) ScheduledJobs(every time.Duration) []schedules.Job {
-	jobs := []schedules.Job{{Name: "payment notices", Every: every,
-		Waits: func(w ports.WaitingWorkFlags) bool { return w.PaymentQuestions },
-		Run: func(ctx context.Context) (bool, error) {
-			_, err := u.Callbacks.RunDueQueries(ctx)
-			return false, err
-		}}}
+	jobs := []schedules.Job{{Name: "payment notices", Every: every, Run: func(ctx context.Context) (bool, error) {
+		_, err := u.Callbacks.RunDueQueries(ctx)
+		return false, err
+	}}}
 	if u.Books != nil {
 		jobs = append(jobs,
 			schedules.Job{Name: "reconciliation", Every: booksEvery, Soon: true, Run: func(ctx context.Context) (bool, error) {

@@ -29,8 +29,7 @@ func (n EndpointNoticeMailer) ScheduledJob(every time.Duration) schedules.Job {
 	// When this service's own internet connection was last found broken; zero: never.
 	var broken atomic.Pointer[time.Time]
 	broken.Store(&time.Time{})
-	waits := func(w ports.WaitingWorkFlags) bool { return w.EndpointNotices || w.FailingEndpoints }
-	return schedules.Job{Name: "notices", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
+	return schedules.Job{Name: "notices", Every: every, Run: func(ctx context.Context) (bool, error) {
 		endpoints, err := n.Endpoints.Endpoints(ctx)
 		if err != nil {
 			return false, err

@@ -15,7 +15,6 @@ import (
 	"partnerdeposits/adapters/http/ops"
 	"partnerdeposits/adapters/metrics"
 	"partnerdeposits/adapters/postgres"
-	platformtables "partnerdeposits/adapters/postgres/platform"
 	"partnerdeposits/adapters/postgres/webhooks/dispatchstore"
 	redisadapter "partnerdeposits/adapters/redis"
 	"partnerdeposits/adapters/system"
@@ -27,7 +26,6 @@ import (
 	"partnerdeposits/app/webhooks"
 	"partnerdeposits/app/webhooks/dispatch"
 	"partnerdeposits/core/id"
-	ports "partnerdeposits/ports/platform"
 	webhookports "partnerdeposits/ports/webhooks"
 	"partnerdeposits/process/config"
 	"partnerdeposits/process/run"
@@ -246,17 +244,7 @@ func (s *process) scheduler(registry *metrics.Registry,
 			mails.MailCleaningJob(store.Mails, parts.Clock),
 		},
 	)
-	return schedules.New(s.log, registry.RegisterJobs(schedules.JobNames(jobs)), s.looksForWork(parts.Clock), jobs...), nil
-}
-
-// looksForWork returns the query that finds which of the dispatcher's jobs have work, over connections on which
-// Postgres avoids scans of whole tables.
-func (s *process) looksForWork(clock ports.Clock) schedules.WaitingWorkQuery {
-	work := platformtables.NewWaitingWorkReader(s.ops)
-	return func(ctx context.Context) (ports.WaitingWorkFlags, error) {
-		now := clock.Now()
-		return work.WaitingWork(ctx, now, now.Add(-s.cfg.DepositTimerDurations().CheckoutIdleAfter))
-	}
+	return schedules.New(s.log, registry.RegisterJobs(schedules.JobNames(jobs)), jobs...), nil
 }
 
 func registerQueues(registry *metrics.Registry, queue *asynq.Queue) {

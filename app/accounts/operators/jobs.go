@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"partnerdeposits/app/platform/schedules"
-	ports "partnerdeposits/ports/platform"
 )
 
 const (
@@ -23,8 +22,7 @@ func (s *Service) ScheduledJobs(every time.Duration) []schedules.Job {
 		return schedules.NewCleaningJob(name, s.deps.Clock, schedules.CleanWithinTx(s.deps.UnitOfWork, clean))
 	}
 	return []schedules.Job{
-		{Name: "password resets", Every: min(every, resetsEvery),
-			Waits: func(w ports.WaitingWorkFlags) bool { return w.PasswordRequests }, Run: s.MailPasswordResets},
+		{Name: "password resets", Every: min(every, resetsEvery), Run: s.MailPasswordResets},
 		ended("sessions", func(ctx context.Context, now time.Time) (int, error) {
 			return s.deps.Sessions.DeleteExpiredSessions(ctx, now, schedules.CleaningBatchSize)
 		}),

@@ -26,8 +26,7 @@ const (
 // MailSendingJob sends queued mails. A failure delays no other; one that the server accepted is sent again
 // only if recording that fails until the lease ends.
 func MailSendingJob(due ports.MailQueue, mailer ports.Mailer, metrics ports.MailMetrics, every time.Duration) schedules.Job {
-	waits := func(w ports.WaitingWorkFlags) bool { return w.Mails }
-	return schedules.Job{Name: "mail", Every: every, Waits: waits, Run: func(ctx context.Context) (bool, error) {
+	return schedules.Job{Name: "mail", Every: every, Run: func(ctx context.Context) (bool, error) {
 		// An attempt goes on when the process is told to stop: the mail server may have accepted the mail.
 		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mailsWithin)
 		defer cancel()

@@ -20,15 +20,9 @@ import (
 type Job struct {
 	Name  string
 	Every time.Duration
-	// Rest is the interval of checks whether an idle job has work; 0 stands for Every. With work, rounds repeat at
-	// Every until none came for restAfter.
-	Rest time.Duration
 	// Soon reports whether the first round begins within seconds and a failed one is repeated after a minute, for a
 	// job with a long interval.
 	Soon bool
-
-	// Waits reports whether the job has work for a round; with nil, every round runs.
-	Waits func(ports.WaitingWorkFlags) bool
 
 	// Run makes a round of the job; more reports whether the next round shall begin at once.
 	Run func(ctx context.Context) (more bool, err error)
@@ -40,31 +34,22 @@ const (
 	afterError = time.Minute
 )
 
-// The time without work after which a job with Rest is checked at that interval again.
-const restAfter = 5 * time.Second
-
 // jitterShare spreads rounds by ±20 %, so that dispatchers do not query at the same time.
 const jitterShare = 0.2
 
 // Scheduler runs jobs at the same time, each job's rounds in turn.
 type Scheduler struct {
-	look     WaitingWorkQuery
 	jobs     []Job
 	log      *slog.Logger
 	metrics  ports.JobMetrics
 	database *outage.Log // The log of database outages, with one entry for all jobs.
 
-	mu sync.Mutex
-	// The jobs whose last round failed in a database outage; "" is the query for waiting work.
-	away map[string]bool
+	mu   sync.Mutex
+	away map[string]bool // The jobs whose last round failed in a database outage.
 }
 
-// WaitingWorkQuery queries which kinds of work wait; if it fails, each job runs its round.
-type WaitingWorkQuery func(ctx context.Context) (ports.WaitingWorkFlags, error)
-
-func New(log *slog.Logger, metrics ports.JobMetrics, look WaitingWorkQuery, jobs ...Job) *Scheduler {
-	return &Scheduler{look: look, jobs: jobs, log: log, metrics: metrics, database: outage.New(log),
-		away: map[string]bool{}}
+func New(log *slog.Logger, metrics ports.JobMetrics, jobs ...Job) *Scheduler {
+	return &Scheduler{jobs: jobs, log: log, metrics: metrics, database: outage.New(log), away: map[string]bool{}}
 }
 
 func JobNames(jobs []Job) []string {
@@ -79,18 +64,8 @@ func JobNames(jobs []Job) []string {
 // only its round.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var all sync.WaitGroup
-	var awaited []start
 	for _, job := range s.jobs {
-		if job.Waits == nil {
-			all.Go(func() { s.keep(ctx, job) })
-			continue
-		}
-		begin := make(chan struct{})
-		awaited = append(awaited, start{Job: job, begin: begin})
-		all.Go(func() { s.await(ctx, job, begin) })
-	}
-	if len(awaited) > 0 {
-		s.watch(ctx, awaited)
+		all.Go(func() { s.keep(ctx, job) })
 	}
 	all.Wait()
 	return nil
@@ -160,31 +135,27 @@ func (s *Scheduler) round(ctx context.Context, job Job) (more, failed bool) {
 		s.answered(ctx, job.Name)
 		s.metrics.CountRound(job.Name, true)
 		return more, false
-	case toldToStop(ctx, err):
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return false, false
 	default:
-		s.complain(ctx, job.Name, err, "scheduled job failed", "job", job.Name)
+		s.complain(ctx, job.Name, err)
 		s.metrics.CountRound(job.Name, false)
 		return false, true
 	}
 }
 
-func toldToStop(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, context.Canceled)
-}
-
-// complain logs an error of a job's round or of the query for work; an outage is logged once for all jobs.
-func (s *Scheduler) complain(ctx context.Context, job string, err error, message string, about ...any) {
-	about = append(about, "error", err)
+// complain logs an error of a job's round; an outage is logged once for all jobs.
+func (s *Scheduler) complain(ctx context.Context, job string, err error) {
+	const message = "scheduled job failed"
 	if errors.Is(err, fault.ErrUnavailable) {
 		s.mu.Lock()
 		s.away[job] = true
 		s.mu.Unlock()
-		s.database.RecordFailure(ctx, message, about...)
+		s.database.RecordFailure(ctx, message, "job", job, "error", err)
 		return
 	}
 	s.answered(ctx, job)
-	s.log.WarnContext(ctx, message, about...)
+	s.log.WarnContext(ctx, message, "job", job, "error", err)
 }
 
 // answered records that a job has reached the database. An outage is over when every failed job has, since a lock

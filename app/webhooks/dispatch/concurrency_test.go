@@ -280,12 +280,9 @@ func TestDispatch_AReplay_BringsWhatFailedOnceEach(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 70, replay.Matched)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	waiting := func(context.Context) (ports.WaitingWorkFlags, error) {
-		return ports.WaitingWorkFlags{Replays: true}, nil
-	}
 	ended := make(chan error, 2)
 	for range cap(ended) {
-		go func() { ended <- schedules.New(quiet(), noMetrics{}, waiting, service.ReplayJob()).Run(ctx) }()
+		go func() { ended <- schedules.New(quiet(), noMetrics{}, service.ReplayJob()).Run(ctx) }()
 	}
 	f.eventually("all that failed was sent again", func() bool { return f.states()[webhook.DeliveryStateSucceeded] == 70 })
 	stop()
