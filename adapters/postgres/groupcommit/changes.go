@@ -25,9 +25,7 @@ const (
 	// The number of waiting changes above which a second group commit starts.
 	groupThreshold = 48
 	// The longest pause after a group commit of several changes, in which more changes arrive for the next.
-	groupRest = 5 * time.Millisecond
-	// The number of waiting changes at which the pause before the next group commit ends early.
-	groupMinBatch  = 10
+	groupRest      = 5 * time.Millisecond
 	groupTimeout   = 5 * time.Second // The time limit of the transaction of a group commit.
 	acquireTimeout = 3 * time.Second // The longest wait of a group commit for a connection.
 )
@@ -66,7 +64,7 @@ func New(pool *pgxpool.Pool, cipher pg.Cipher, o Options) *Committer {
 		c.defaultMax = o.DefaultMaxAmount
 	}
 	c.queue.Workers, c.queue.Limit, c.queue.Threshold = MaxConns, groupLimit, groupThreshold
-	c.queue.Rest, c.queue.MinBatch = groupRest, groupMinBatch
+	c.queue.Rest = groupRest
 	c.queue.Run = c.applyGroup
 	return c
 }

@@ -74,8 +74,6 @@ const (
 	loadLimit    = 200
 	recordLimit  = 500
 	recordLinger = 5 * time.Millisecond
-	// The time without a written outcome after which the next outcome does not wait for others.
-	recordQuiet  = 20 * time.Millisecond
 	storeWorkers = 2
 )
 
@@ -100,11 +98,8 @@ func New(deps Deps, config Config) *Dispatcher {
 	if d.Leads == nil {
 		d.Leads = func() bool { return true }
 	}
-	// The deliveries of a job are read by goroutines that become ready in turn, so a batch of reads
-	// lets them run first.
-	d.loads.Workers, d.loads.Limit, d.loads.Yield = storeWorkers, loadLimit, true
+	d.loads.Workers, d.loads.Limit = storeWorkers, loadLimit
 	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
-	d.records.Quiet = recordQuiet
 	d.transport = &transport{d: d, queue: outage.New(deps.Log)}
 	d.attempts.log = deps.Log
 	return d

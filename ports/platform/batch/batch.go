@@ -5,7 +5,6 @@ package batch
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -20,24 +19,15 @@ type Queue[T any] struct {
 	// item.
 	Threshold int
 	Linger    time.Duration // How long a batch waits for further items before it runs.
-	// A batch that begins at least so long after the end of the last one does not wait for further items; 0: every
-	// batch waits for them.
-	Quiet time.Duration
-	// Whether goroutines that are ready to call Do may run and join a batch before it runs.
-	Yield bool
 	// Rest bounds the pause that follows a batch if several callers shared the batch, or if calls wait behind it. The
 	// pause takes as long as the batch took.
 	Rest time.Duration
-	// MinBatch is the number of waiting calls for which a batch is worth its cost. If fewer wait at the end of the
-	// pause after a batch, but at least one, the pause is made once more.
-	MinBatch int
 	// Run works on the items of a batch, in the goroutine of one of its callers. An item that is a pointer carries
 	// its result.
 	Run func(batch []T)
 
 	mu     sync.Mutex
 	states map[string]*keyState[T]
-	ended  time.Time
 }
 
 // errUnfinished is the value with which the callers of a batch panic if the goroutine that ran it ended by
@@ -174,15 +164,10 @@ func (s *keyState[T]) take(n int) []*call[T] {
 
 func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
 	s.running++
-	if missing := q.Limit - len(batch); missing > 0 && (q.lingers() || q.Yield) {
+	if missing := q.Limit - len(batch); missing > 0 && q.Linger > 0 {
 		s.growing = &growth{missing: missing, full: make(chan struct{})}
 		batch[0].grows = s.growing
 	}
-}
-
-// lingers reports whether a batch that begins now waits for further items.
-func (q *Queue[T]) lingers() bool {
-	return q.Linger > 0 && (q.Quiet == 0 || time.Since(q.ended) < q.Quiet) //nolint:forbidigo // as in lead
 }
 
 func (s *keyState[T]) startNext(q *Queue[T]) {
@@ -227,28 +212,17 @@ func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s.running--
-	q.ended = time.Now() //nolint:forbidigo // as in lead
 	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(s.waiting) > 0) {
 		s.resting++
 		s.demand = n + len(s.waiting)
-		q.pause(key, s, rest, q.MinBatch)
+		time.AfterFunc(rest, func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			s.resting--
+			q.goOn(key, s)
+		})
 	}
 	q.goOn(key, s)
-}
-
-// pause ends a pause after the time rest, or begins it once more if calls wait, but fewer than minBatch.
-func (q *Queue[T]) pause(key string, s *keyState[T], rest time.Duration, minBatch int) {
-	time.AfterFunc(rest, func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if n := len(s.waiting); n > 0 && n < minBatch {
-			s.demand = min(s.demand, minBatch)
-			q.pause(key, s, rest, 0)
-			return
-		}
-		s.resting--
-		q.goOn(key, s)
-	})
 }
 
 // goOn starts a batch of the waiting calls if one may start, and deletes the state of a key that has no batches
@@ -267,11 +241,7 @@ func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	if g == nil {
 		return batch
 	}
-	if q.Linger > 0 {
-		linger(q.Linger, g.full)
-	} else {
-		q.yield(s, g.missing)
-	}
+	linger(q.Linger, g.full)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	batch = append(batch, s.take(g.missing)...)
@@ -286,19 +256,5 @@ func linger(span time.Duration, full <-chan struct{}) {
 	select {
 	case <-full:
 	case <-timer.C:
-	}
-}
-
-// yield lets other goroutines run until none of them adds an item to the batch, or the batch is full.
-func (q *Queue[T]) yield(s *keyState[T], missing int) {
-	for before := -1; ; {
-		q.mu.Lock()
-		n := len(s.waiting)
-		q.mu.Unlock()
-		if n == before || n >= missing {
-			return
-		}
-		before = n
-		runtime.Gosched()
 	}
 }

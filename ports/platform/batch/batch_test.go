@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -240,24 +239,6 @@ func TestDo_Linger_WaitsForFurtherItems(t *testing.T) {
 	require.Zero(t, q.ActiveKeys())
 }
 
-func TestDo_Quiet_ALoneItemDoesNotLinger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const linger, quiet = 5 * time.Millisecond, 20 * time.Millisecond
-		q := batch.Queue[int]{Workers: 2, Limit: 3, Linger: linger, Quiet: quiet, Run: func([]int) {}}
-		took := func() time.Duration {
-			began := time.Now()
-			q.AddAndWait("", 0)
-			return time.Since(began)
-		}
-		require.Zero(t, took(), "the first")
-		require.Equal(t, linger, took())
-		<-time.After(quiet - 1)
-		require.Equal(t, linger, took())
-		<-time.After(quiet)
-		require.Zero(t, took())
-	})
-}
-
 func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
 	t.Parallel()
 	const limit = 2
@@ -282,25 +263,6 @@ func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
 	require.Zero(t, q.ActiveKeys())
 }
 
-// Not parallel: on a single processor a goroutine that is ready runs only when the leader yields.
-func TestDo_Yield_GoroutinesThatAreReadyJoin(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const callers = 20
-	largest := 0
-	q := batch.Queue[int]{Workers: 2, Limit: 100, Yield: true, Run: func(b []int) { largest = max(largest, len(b)) }}
-	for range 10 { // a round in which the scheduler interrupts a caller for its long run proves nothing
-		var group sync.WaitGroup
-		for i := range callers {
-			group.Go(func() { q.AddAndWait("", i) })
-		}
-		group.Wait()
-		if largest == callers {
-			return
-		}
-	}
-	require.Equal(t, callers, largest)
-}
-
 func TestDo_ManyCallers_EachIsInOneBatch(t *testing.T) {
 	t.Parallel()
 	const callers, rounds, workers, limit = 32, 300, 3, 8
@@ -308,7 +270,6 @@ func TestDo_ManyCallers_EachIsInOneBatch(t *testing.T) {
 		"at once":   {Workers: workers, Limit: limit},
 		"threshold": {Workers: workers, Limit: limit, Threshold: 4},
 		"linger":    {Workers: workers, Limit: limit, Linger: 50 * time.Microsecond},
-		"yield":     {Workers: workers, Limit: limit, Yield: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

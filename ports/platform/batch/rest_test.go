@@ -26,16 +26,9 @@ type ran struct {
 // resting runs story with a queue that pauses, and gives its batches.
 func resting(t *testing.T, story func(q *batch.Queue[int], calls *sync.WaitGroup)) (batches []ran) {
 	t.Helper()
-	return restingFor(t, 0, story)
-}
-
-// restingFor is resting for a queue with that MinBatch.
-func restingFor(t *testing.T, minBatch int,
-	story func(q *batch.Queue[int], calls *sync.WaitGroup)) (batches []ran) {
-	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		began := time.Now()
-		q := &batch.Queue[int]{Workers: 2, Limit: 10, Threshold: threshold, Rest: longest, MinBatch: minBatch,
+		q := &batch.Queue[int]{Workers: 2, Limit: 10, Threshold: threshold, Rest: longest,
 			Run: func(b []int) {
 				batches = append(batches, ran{time.Since(began), len(b)})
 				<-time.After(took)
@@ -100,31 +93,4 @@ func TestRest_AThresholdOfCalls_DoesNotWait(t *testing.T) {
 		call(q, calls, 1)
 	})
 	require.Equal(t, []ran{{0, 1}, {0, threshold}, {took + longest/2, threshold}}, batches)
-}
-
-func TestRest_WithFewerThanMinBatch_IsMadeOnceMore(t *testing.T) {
-	t.Parallel()
-	waits := func(q *batch.Queue[int], calls *sync.WaitGroup) {
-		call(q, calls, 4)
-		<-time.After(took + longest)
-		synctest.Wait()
-	}
-	require.Equal(t, []ran{{0, 1}, {took + longest, 3}}, restingFor(t, 3, waits), "three are enough")
-	require.Equal(t, []ran{{0, 1}, {took + 2*longest, 3}}, restingFor(t, 5, waits))
-	for minBatch, enough := range map[int]int{4: 4, 5: 4} { // four called before
-		batches := restingFor(t, minBatch, func(q *batch.Queue[int], calls *sync.WaitGroup) {
-			waits(q, calls)
-			<-time.After(time.Millisecond)
-			call(q, calls, enough-3)
-		})
-		require.Equal(t, []ran{{0, 1}, {took + longest + time.Millisecond, enough}}, batches)
-	}
-	alone := restingFor(t, 5, func(q *batch.Queue[int], calls *sync.WaitGroup) {
-		call(q, calls, 2) // the second runs after the pauses, and then nobody waits
-		calls.Wait()
-		<-time.After(longest)
-		synctest.Wait()
-		call(q, calls, 1)
-	})
-	require.Equal(t, []ran{{0, 1}, {took + 2*longest, 1}, {2*took + 3*longest, 1}}, alone)
 }
