@@ -231,4 +231,4 @@ func (r DepositStore) History(ctx context.Context, depositID id.ID) ([]deposit.T
 		err
 }
 
-func (r DepositStore) CountWaitingReads() int { return r.reads.queue.CountWaiting("") }
+func (r DepositStore) CountWaitingReads() int { return r.reads.queue.CountWaiting() }

@@ -52,7 +52,7 @@ type depositRead struct {
 // one reads a deposit by its id. Returns deposit.ErrNotFound or service_unavailable.
 func (r *depositReads) one(ctx context.Context, depositID id.ID) (*deposit.Deposit, error) {
 	read := &depositRead{ctx: ctx, id: depositID}
-	if err := r.queue.AddAndWaitContext(ctx, "", read); err != nil {
+	if err := r.queue.AddAndWaitContext(ctx, read); err != nil {
 		// Return no result: the batch is still running and may write the result at any moment.
 		return nil, fault.ErrUnavailable.WithCause(err)
 	}

@@ -77,7 +77,7 @@ func (c *Committer) Apply(ctx context.Context, change ports.GroupCommitChange) e
 	ctx, end := pg.StartChildSpan(ctx, tracer, "change")
 	defer end()
 	p := &pending{GroupCommitChange: change, ctx: ctx}
-	c.queue.AddAndWait("", p)
+	c.queue.AddAndWait(p)
 	if p.state == deferred {
 		return c.applyAlone(ctx, change)
 	}

@@ -184,7 +184,7 @@ func (d *Dispatcher) dispatch(ctx context.Context, c webhookports.Claim, loaded 
 	outcome, made := d.attempt(ctx, c, loaded, wait == nil || !wait.ownFull)
 	d.registry.free(c.SubscriptionID) // The POST has ended: let the next one begin before the outcome is recorded.
 	if made {
-		d.records.AddAndWait("", outcome)
+		d.records.AddAndWait(outcome)
 	}
 }
 

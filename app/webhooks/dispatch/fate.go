@@ -20,7 +20,7 @@ func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	for try := 1; ; try++ {
 		if loaded == nil {
 			loaded = &webhookports.Delivery{Claim: c}
-			d.loads.AddAndWait("", loaded)
+			d.loads.AddAndWait(loaded)
 		}
 		switch fateOf(loaded, d.config.Timeout, d.Clock.Now(), try == freshTries, d.KeysetProven()) {
 		case fatePost:

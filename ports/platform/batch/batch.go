@@ -1,5 +1,5 @@
-// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction, a
-// query or a command serves a batch of callers.
+// Package batch lets concurrent callers share work that would cost each caller a round trip: a transaction or
+// a query serves a batch of callers.
 package batch
 
 import (
@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Queue forms batches of the items that are passed to Do under the same key. Set the fields before the first call of
-// Do.
+// Queue forms batches of the items that are passed to AddAndWait. Set the fields before the first call.
 type Queue[T any] struct {
 	Workers int
 	Limit   int
@@ -26,31 +25,26 @@ type Queue[T any] struct {
 	// its result.
 	Run func(batch []T)
 
-	mu     sync.Mutex
-	states map[string]*keyState[T]
+	mu      sync.Mutex
+	running int // The number of batches that run or grow.
+	resting int // The number of pauses after a batch that are not over.
+	demand  int // The number of calls that ran in the last batch or waited behind it when the pause after it began.
+	waiting []*call[T]
+	growing *growth // The batch that is growing; nil: none.
 }
 
 // errUnfinished is the value with which the callers of a batch panic if the goroutine that ran it ended by
 // runtime.Goexit.
 var errUnfinished = errors.New("batch: the goroutine that ran the batch ended before it")
 
-// keyState holds the batches that run or form under one key, and the calls that wait for them.
-type keyState[T any] struct {
-	running int
-	resting int
-	demand  int // The number of calls that ran in the last batch or waited behind it when the pause after it began.
-	waiting []*call[T]
-	growing *growth // The batch of this key that is growing; nil: none.
-}
-
-// growth is a batch that waits for further items before it runs. Two batches of a key never grow at the same
-// time, because they would divide the items of a large batch.
+// growth is a batch that waits for further items before it runs. Two batches never grow at the same time,
+// because they would divide the items of a large batch.
 type growth struct {
 	missing int
 	full    chan struct{}
 }
 
-// call is a call of Queue.Do that waits for its batch.
+// call is a call of AddAndWait that waits for its batch.
 type call[T any] struct {
 	item  T
 	turn  chan turn[T]
@@ -65,41 +59,40 @@ type turn[T any] struct {
 	panicked any
 }
 
-// AddAndWait adds an item to a batch of a key, and returns when that batch has run. If the batch panics, every caller
+// AddAndWait adds an item to a batch, and returns when that batch has run. If the batch panics, every caller
 // with an item in it panics.
-func (q *Queue[T]) AddAndWait(key string, item T) { q.do(nil, key, item) }
+func (q *Queue[T]) AddAndWait(item T) { q.do(nil, item) }
 
 // AddAndWaitContext does what AddAndWait does, but returns the error of ctx if ctx ends while the item waits or
 // another caller runs its batch, which may still use the item.
-func (q *Queue[T]) AddAndWaitContext(ctx context.Context, key string, item T) error {
-	if left := q.do(ctx.Done(), key, item); left {
+func (q *Queue[T]) AddAndWaitContext(ctx context.Context, item T) error {
+	if left := q.do(ctx.Done(), item); left {
 		return ctx.Err()
 	}
 	return nil
 }
 
-func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
+func (q *Queue[T]) do(done <-chan struct{}, item T) (left bool) {
 	c := &call[T]{item: item}
 	q.mu.Lock()
-	s := q.state(key)
-	if s.mayStart(q, len(s.waiting)+1) {
-		batch := append([]*call[T]{c}, s.take(q.Limit-1)...)
-		s.start(q, batch)
+	if q.mayStart(len(q.waiting) + 1) {
+		batch := append([]*call[T]{c}, q.take(q.Limit-1)...)
+		q.start(batch)
 		q.mu.Unlock()
-		q.lead(key, s, batch)
+		q.lead(batch)
 		return false
 	}
 	c.turn = make(chan turn[T], 1)
-	s.waiting = append(s.waiting, c)
-	if s.growing != nil && len(s.waiting) == s.growing.missing {
-		close(s.growing.full)
+	q.waiting = append(q.waiting, c)
+	if q.growing != nil && len(q.waiting) == q.growing.missing {
+		close(q.growing.full)
 	}
 	q.mu.Unlock()
 	var t turn[T]
 	select {
 	case t = <-c.turn:
 	case <-done:
-		if q.leave(s, c) {
+		if q.leave(c) {
 			return true
 		}
 		t = <-c.turn
@@ -108,80 +101,65 @@ func (q *Queue[T]) do(done <-chan struct{}, key string, item T) (left bool) {
 		panic(t.panicked)
 	}
 	if t.lead != nil {
-		q.lead(key, s, t.lead)
+		q.lead(t.lead)
 	}
 	return false
 }
 
 // leave removes a call from the calls that wait for a batch. The result is false for a call that must run its
 // batch: the other callers of the batch wait for it.
-func (q *Queue[T]) leave(s *keyState[T], c *call[T]) bool {
+func (q *Queue[T]) leave(c *call[T]) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i := slices.Index(s.waiting, c); i >= 0 {
+	if i := slices.Index(q.waiting, c); i >= 0 {
 		// The list is copied, because running batches share the array of the old one.
-		s.waiting = slices.Concat(s.waiting[:i], s.waiting[i+1:])
+		q.waiting = slices.Concat(q.waiting[:i], q.waiting[i+1:])
 	}
 	return !c.leads
 }
 
-// CountWaiting counts the calls of a key whose batch has not started.
-func (q *Queue[T]) CountWaiting(key string) int {
+// CountWaiting counts the calls whose batch has not started.
+func (q *Queue[T]) CountWaiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if s := q.states[key]; s != nil {
-		return len(s.waiting)
-	}
-	return 0
+	return len(q.waiting)
 }
 
-func (q *Queue[T]) state(key string) *keyState[T] {
-	s := q.states[key]
-	if s == nil {
-		if q.states == nil {
-			q.states = map[string]*keyState[T]{}
-		}
-		s = &keyState[T]{}
-		q.states[key] = s
-	}
-	return s
-}
-
-// mayStart reports whether a batch of n items may start now: true if no batch of the key waits for further
+// mayStart reports whether a batch of n items may start now: true if no batch waits for further
 // items, the pause after the last batch is over, and a worker is free; false otherwise.
-func (s *keyState[T]) mayStart(q *Queue[T], n int) bool {
+func (q *Queue[T]) mayStart(n int) bool {
 	many := n >= q.Threshold
-	rested := s.resting == 0 || n >= s.demand || many
-	return s.growing == nil && rested && (s.running == 0 || s.running < q.Workers && many)
+	rested := q.resting == 0 || n >= q.demand || many
+	return q.growing == nil && rested && (q.running == 0 || q.running < q.Workers && many)
 }
 
-func (s *keyState[T]) take(n int) []*call[T] {
-	n = min(n, len(s.waiting))
-	taken := s.waiting[:n:n]
-	s.waiting = s.waiting[n:]
+func (q *Queue[T]) take(n int) []*call[T] {
+	n = min(n, len(q.waiting))
+	taken := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
 	return taken
 }
 
-func (s *keyState[T]) start(q *Queue[T], batch []*call[T]) {
-	s.running++
+func (q *Queue[T]) start(batch []*call[T]) {
+	q.running++
 	if missing := q.Limit - len(batch); missing > 0 && q.Linger > 0 {
-		s.growing = &growth{missing: missing, full: make(chan struct{})}
-		batch[0].grows = s.growing
+		q.growing = &growth{missing: missing, full: make(chan struct{})}
+		batch[0].grows = q.growing
 	}
 }
 
-func (s *keyState[T]) startNext(q *Queue[T]) {
-	if len(s.waiting) == 0 || !s.mayStart(q, len(s.waiting)) {
+func (q *Queue[T]) startNext() {
+	if len(q.waiting) == 0 || !q.mayStart(len(q.waiting)) {
 		return
 	}
-	batch := s.take(q.Limit)
-	s.start(q, batch)
+	batch := q.take(q.Limit)
+	q.start(batch)
 	batch[0].leads = true
 	batch[0].turn <- turn[T]{lead: batch}
 }
 
-func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
-	batch = q.grow(s, batch)
+func (q *Queue[T]) lead(batch []*call[T]) {
+	batch = q.grow(batch)
 	items := make([]T, len(batch))
 	for i, c := range batch {
 		items[i] = c.item
@@ -194,7 +172,7 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 		if recovered != nil {
 			outcome.panicked = recovered
 		}
-		q.finish(key, s, len(batch), time.Since(began)) //nolint:forbidigo // as above
+		q.finish(len(batch), time.Since(began)) //nolint:forbidigo // as above
 		for _, c := range batch[1:] {
 			c.turn <- outcome
 		}
@@ -208,35 +186,26 @@ func (q *Queue[T]) lead(key string, s *keyState[T], batch []*call[T]) {
 
 // finish frees the worker of a batch of n calls that has run, begins the pause after the batch, and starts the
 // next batch if it may start.
-func (q *Queue[T]) finish(key string, s *keyState[T], n int, took time.Duration) {
+func (q *Queue[T]) finish(n int, took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s.running--
-	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(s.waiting) > 0) {
-		s.resting++
-		s.demand = n + len(s.waiting)
+	q.running--
+	if rest := min(took, q.Rest); rest > 0 && (n > 1 || len(q.waiting) > 0) {
+		q.resting++
+		q.demand = n + len(q.waiting)
 		time.AfterFunc(rest, func() {
 			q.mu.Lock()
 			defer q.mu.Unlock()
-			s.resting--
-			q.goOn(key, s)
+			q.resting--
+			q.startNext()
 		})
 	}
-	q.goOn(key, s)
-}
-
-// goOn starts a batch of the waiting calls if one may start, and deletes the state of a key that has no batches
-// and no calls.
-func (q *Queue[T]) goOn(key string, s *keyState[T]) {
-	s.startNext(q)
-	if s.running == 0 && s.resting == 0 {
-		delete(q.states, key)
-	}
+	q.startNext()
 }
 
 // grow waits until further calls have joined a batch, or the time for that is over, and returns the larger
 // batch.
-func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
+func (q *Queue[T]) grow(batch []*call[T]) []*call[T] {
 	g := batch[0].grows
 	if g == nil {
 		return batch
@@ -244,9 +213,9 @@ func (q *Queue[T]) grow(s *keyState[T], batch []*call[T]) []*call[T] {
 	linger(q.Linger, g.full)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	batch = append(batch, s.take(g.missing)...)
-	s.growing = nil
-	s.startNext(q) // More calls may wait than fitted into the batch: start the next.
+	batch = append(batch, q.take(g.missing)...)
+	q.growing = nil
+	q.startNext() // More calls may wait than fitted into the batch: start the next.
 	return batch
 }
 

@@ -14,9 +14,9 @@ import (
 	"partnerdeposits/ports/platform/batch"
 )
 
-// awaitWaiting returns when n calls wait under key.
-func awaitWaiting[T any](q *batch.Queue[T], key string, n int) {
-	for q.CountWaiting(key) < n {
+// awaitWaiting returns when n calls wait.
+func awaitWaiting[T any](q *batch.Queue[T], n int) {
+	for q.CountWaiting() < n {
 		runtime.Gosched()
 	}
 }
@@ -25,8 +25,8 @@ func TestDo_AWorkerIsFree_RunsAtOnceAlone(t *testing.T) {
 	t.Parallel()
 	var batches [][]int
 	q := batch.Queue[int]{Workers: 1, Limit: 10, Run: func(b []int) { batches = append(batches, b) }}
-	q.AddAndWait("a", 1)
-	q.AddAndWait("a", 2)
+	q.AddAndWait(1)
+	q.AddAndWait(2)
 	require.Equal(t, [][]int{{1}, {2}}, batches)
 }
 
@@ -43,17 +43,16 @@ func TestDo_AllWorkersBusy_CallsMeanwhileRunTogether(t *testing.T) {
 		}
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.AddAndWait("a", 0) })
+	group.Go(func() { q.AddAndWait(0) })
 	<-entered
 	for i := range others {
-		group.Go(func() { q.AddAndWait("a", i) })
+		group.Go(func() { q.AddAndWait(i) })
 	}
-	awaitWaiting(&q, "a", others)
-	q.AddAndWait("b", 1) // another key has workers of its own
+	awaitWaiting(&q, others)
 	close(leave)
 	group.Wait()
-	require.Equal(t, []int{1, 1, limit, others - limit}, sizes)
-	require.Zero(t, q.ActiveKeys(), "an idle key is forgotten")
+	require.Equal(t, []int{1, limit, others - limit}, sizes)
+	require.Zero(t, q.Busy())
 }
 
 func TestDo_ThresholdReached_StartsAnotherWorker(t *testing.T) {
@@ -66,20 +65,20 @@ func TestDo_ThresholdReached_StartsAnotherWorker(t *testing.T) {
 		<-leave
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.AddAndWait("", 0) })
+	group.Go(func() { q.AddAndWait(0) })
 	require.Equal(t, 1, <-entered)
 	for i := range threshold {
-		group.Go(func() { q.AddAndWait("", i) })
+		group.Go(func() { q.AddAndWait(i) })
 	}
 	require.Equal(t, threshold, <-entered, "together, while the first batch still runs")
-	group.Go(func() { q.AddAndWait("", 0) })
-	awaitWaiting(&q, "", 1)
+	group.Go(func() { q.AddAndWait(0) })
+	awaitWaiting(&q, 1)
 	leave <- struct{}{} // both running batches end; a single call gets the first worker only
 	leave <- struct{}{}
 	require.Equal(t, 1, <-entered)
 	leave <- struct{}{}
 	group.Wait()
-	require.Zero(t, q.ActiveKeys())
+	require.Zero(t, q.Busy())
 }
 
 func TestDo_RunPanics_EveryCallerPanicsAndTheWorkerIsFree(t *testing.T) {
@@ -97,22 +96,22 @@ func TestDo_RunPanics_EveryCallerPanicsAndTheWorkerIsFree(t *testing.T) {
 	const others = 3
 	panics := make(chan any, others)
 	var group sync.WaitGroup
-	group.Go(func() { q.AddAndWait("", 0) })
+	group.Go(func() { q.AddAndWait(0) })
 	<-entered
 	for range others {
 		group.Go(func() {
 			defer func() { panics <- recover() }()
-			q.AddAndWait("", 1)
+			q.AddAndWait(1)
 		})
 	}
-	awaitWaiting(&q, "", others)
+	awaitWaiting(&q, others)
 	leave <- struct{}{}
 	group.Wait()
 	for range others {
 		require.Equal(t, boom, <-panics)
 	}
-	require.Zero(t, q.ActiveKeys())
-	group.Go(func() { q.AddAndWait("", 0) })
+	require.Zero(t, q.Busy())
+	group.Go(func() { q.AddAndWait(0) })
 	<-entered
 	leave <- struct{}{}
 	group.Wait()
@@ -130,7 +129,7 @@ func TestDo_RunEndsItsGoroutine_TheOtherCallersPanic(t *testing.T) {
 		<-leave
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.AddAndWait("", 0) })
+	group.Go(func() { q.AddAndWait(0) })
 	<-entered
 	var panicked atomic.Int64
 	for range 2 {
@@ -140,14 +139,14 @@ func TestDo_RunEndsItsGoroutine_TheOtherCallersPanic(t *testing.T) {
 					panicked.Add(1)
 				}
 			}()
-			q.AddAndWait("", 1)
+			q.AddAndWait(1)
 		})
 	}
-	awaitWaiting(&q, "", 2)
+	awaitWaiting(&q, 2)
 	close(leave)
 	group.Wait()
 	require.EqualValues(t, 1, panicked.Load())
-	require.Zero(t, q.ActiveKeys())
+	require.Zero(t, q.Busy())
 }
 
 func TestDoContext_CallerLeaves_TheOthersRunWithoutItsItem(t *testing.T) {
@@ -162,26 +161,26 @@ func TestDoContext_CallerLeaves_TheOthersRunWithoutItsItem(t *testing.T) {
 		}
 	}
 	var group sync.WaitGroup
-	group.Go(func() { q.AddAndWait("", 0) })
+	group.Go(func() { q.AddAndWait(0) })
 	<-entered
 	ctx, end := context.WithCancel(t.Context())
 	left := make(chan error, 1)
 	for i, of := range []context.Context{t.Context(), ctx, t.Context()} {
 		group.Go(func() {
-			if err := q.AddAndWaitContext(of, "", i+1); err != nil {
+			if err := q.AddAndWaitContext(of, i+1); err != nil {
 				left <- err
 			}
 		})
-		awaitWaiting(&q, "", i+1)
+		awaitWaiting(&q, i+1)
 	}
 	end()
 	require.ErrorIs(t, <-left, context.Canceled, "while the first batch still runs")
-	require.Equal(t, 2, q.CountWaiting(""))
+	require.Equal(t, 2, q.CountWaiting())
 	close(leave)
 	group.Wait()
 	require.Equal(t, [][]int{{0}, {1, 3}}, batches)
 	require.Empty(t, left)
-	require.Zero(t, q.ActiveKeys())
+	require.Zero(t, q.Busy())
 }
 
 // A context may end at any moment: before its batch, during its batch, or while its caller leads.
@@ -205,7 +204,7 @@ func TestDoContext_ManyCallersLeave_NoBatchIsLost(t *testing.T) {
 					go end()
 				}
 				item := new(atomic.Int64)
-				if err := q.AddAndWaitContext(ctx, "", item); err != nil {
+				if err := q.AddAndWaitContext(ctx, item); err != nil {
 					left.Add(1)
 				} else {
 					stayed.Add(1)
@@ -218,7 +217,7 @@ func TestDoContext_ManyCallersLeave_NoBatchIsLost(t *testing.T) {
 	group.Wait()
 	require.Equal(t, stayed.Load(), ran.Load(), "the item of each caller that stayed ran once")
 	require.EqualValues(t, callers*rounds, stayed.Load()+left.Load())
-	require.Zero(t, q.ActiveKeys())
+	require.Zero(t, q.Busy())
 }
 
 func TestDo_Linger_WaitsForFurtherItems(t *testing.T) {
@@ -228,15 +227,15 @@ func TestDo_Linger_WaitsForFurtherItems(t *testing.T) {
 	q := batch.Queue[int]{Workers: 2, Limit: limit, Linger: time.Hour, Run: func(b []int) { sizes <- len(b) }}
 	var group sync.WaitGroup
 	for i := range limit {
-		group.Go(func() { q.AddAndWait("", i) })
+		group.Go(func() { q.AddAndWait(i) })
 	}
 	group.Wait() // a full batch does not wait for the hour to end
 	require.Equal(t, limit, <-sizes)
 
 	q.Linger = time.Millisecond
-	q.AddAndWait("", 0)
+	q.AddAndWait(0)
 	require.Equal(t, 1, <-sizes, "the linger ended")
-	require.Zero(t, q.ActiveKeys())
+	require.Zero(t, q.Busy())
 }
 
 func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
@@ -250,17 +249,17 @@ func TestDo_OneBatchGrowsAtATime_FurtherItemsJoinIt(t *testing.T) {
 	}
 	var group sync.WaitGroup
 	for i := range 2*limit + 1 {
-		group.Go(func() { q.AddAndWait("", i) })
+		group.Go(func() { q.AddAndWait(i) })
 	}
 	require.Equal(t, limit, <-entered)
 	require.Equal(t, limit, <-entered, "the second worker has a full batch too")
-	awaitWaiting(&q, "", 1)
+	awaitWaiting(&q, 1)
 	leave <- struct{}{}
-	group.Go(func() { q.AddAndWait("", 9) })
+	group.Go(func() { q.AddAndWait(9) })
 	require.Equal(t, limit, <-entered, "of the call that waited and the one that came later")
 	close(leave)
 	group.Wait()
-	require.Zero(t, q.ActiveKeys())
+	require.Zero(t, q.Busy())
 }
 
 func TestDo_ManyCallers_EachIsInOneBatch(t *testing.T) {
@@ -287,7 +286,7 @@ func TestDo_ManyCallers_EachIsInOneBatch(t *testing.T) {
 				group.Go(func() {
 					for range rounds {
 						var mine atomic.Int64
-						q.AddAndWait("", &mine)
+						q.AddAndWait(&mine)
 						if mine.Load() == 1 {
 							done.Add(1)
 						}
@@ -298,7 +297,7 @@ func TestDo_ManyCallers_EachIsInOneBatch(t *testing.T) {
 			require.EqualValues(t, callers*rounds, done.Load())
 			require.LessOrEqual(t, most.Load(), int64(workers))
 			require.LessOrEqual(t, largest.Load(), int64(limit))
-			require.Zero(t, q.ActiveKeys())
+			require.Zero(t, q.Busy())
 		})
 	}
 }

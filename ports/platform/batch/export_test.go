@@ -1,8 +1,8 @@
 package batch
 
-// ActiveKeys counts the keys that have a batch running.
-func (q *Queue[T]) ActiveKeys() int {
+// Busy counts the batches that run, the pauses that are not over, and the calls that wait.
+func (q *Queue[T]) Busy() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.states)
+	return q.running + q.resting + len(q.waiting)
 }

@@ -37,7 +37,7 @@ func resting(t *testing.T, story func(q *batch.Queue[int], calls *sync.WaitGroup
 		story(q, &calls)
 		calls.Wait()
 		<-time.After(time.Second)
-		require.Zero(t, q.ActiveKeys(), "a key at rest is forgotten")
+		require.Zero(t, q.Busy())
 	})
 	return batches
 }
@@ -45,7 +45,7 @@ func resting(t *testing.T, story func(q *batch.Queue[int], calls *sync.WaitGroup
 // call makes n calls at once, and returns when they run or wait.
 func call(q *batch.Queue[int], calls *sync.WaitGroup, n int) {
 	for range n {
-		calls.Go(func() { q.AddAndWait("", 0) })
+		calls.Go(func() { q.AddAndWait(0) })
 		synctest.Wait()
 	}
 }
@@ -67,7 +67,7 @@ func TestRest_AfterABatchThatOthersWaitBehind_TheNextWaitsForOthers(t *testing.T
 		call(q, calls, 4) // one runs, three wait
 		<-time.After(took + longest - 1)
 		synctest.Wait()
-		require.Equal(t, 3, q.CountWaiting(""))
+		require.Equal(t, 3, q.CountWaiting())
 	})
 	require.Equal(t, []ran{{0, 1}, {took + longest, 3}}, batches)
 }
