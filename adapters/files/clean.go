@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"partnerdeposits/core/evidence"
@@ -27,6 +25,9 @@ const (
 	maxMemory = 160 << 20
 	// Pictures whose decoding needs more bytes of memory than this are decoded one at a time.
 	small = 20 << 20
+	// The garbage collector's percentage (GOGC) beside a large picture, since garbage could grow to twice the picture's
+	// size (ADR 0024).
+	gcPercentBeside = 10
 )
 
 // Sanitizer cleans uploaded files: at most one large picture and one other file at a time.
@@ -38,7 +39,7 @@ type Sanitizer struct {
 	readFor time.Duration
 }
 
-// New makes a cleaner of uploaded files; a process needs only one.
+// New makes a cleaner of uploaded files. A process has only one, which sets the process's garbage collection.
 func New() *Sanitizer {
 	return &Sanitizer{turn: make(chan struct{}, 1), large: make(chan struct{}, 1), readFor: readFor}
 }
@@ -174,6 +175,8 @@ type timeLimitedStream struct {
 	to    io.Writer
 	// The lock that this file holds while it is cleaned.
 	right chan struct{}
+	// The garbage collector's percentage (GOGC) to restore after a large picture.
+	gcPercent int
 	// Whether other files may be cleaned between two reads of this file, as for a PNG.
 	yields bool
 }
@@ -238,43 +241,16 @@ func (b *timeLimitedStream) enter(bytes int) error {
 		b.turn <- struct{}{}
 		return err
 	}
-	addLarge(1)
+	b.gcPercent = debug.SetGCPercent(gcPercentBeside)
 	b.until = b.until.Add(time.Since(begun))
 	return nil
 }
 
 func (b *timeLimitedStream) leave() {
 	if b.right == b.large {
-		addLarge(-1)
+		debug.SetGCPercent(b.gcPercent)
 	}
 	<-b.right
-}
-
-// Settings of the Go runtime while a large picture is decoded (ADR 0024): two more threads, since requests
-// would wait for the decoder's time slices, and frequent garbage collection, since garbage could grow to twice
-// the picture's size.
-const (
-	threadsBeside   = 2
-	gcPercentBeside = 10
-)
-
-// largePictures counts the large pictures that all cleaners of this process hold in memory.
-var largePictures struct {
-	sync.Mutex
-	count     int
-	gcPercent int // The garbage collector's percentage (GOGC) to restore when no large picture is left.
-}
-
-func addLarge(n int) {
-	largePictures.Lock()
-	defer largePictures.Unlock()
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n*threadsBeside)
-	if largePictures.count == 0 {
-		largePictures.gcPercent = debug.SetGCPercent(gcPercentBeside)
-	}
-	if largePictures.count += n; largePictures.count == 0 {
-		debug.SetGCPercent(largePictures.gcPercent)
-	}
 }
 
 // checkSize returns an error for an impossible width or height in a picture's header.

@@ -1,7 +1,7 @@
 package partnerapi
 
 import (
-	"slices"
+	"bytes"
 	"sync"
 
 	"partnerdeposits/adapters/http/middleware/jsonresponse"
@@ -31,45 +31,48 @@ type filling[T, V any] struct {
 
 // encode returns the JSON of a list page: the items as data, and the fields of tail, which is called at the end.
 func (f *filling[T, V]) encode(limit int, tail func() any) ([]byte, error) {
-	return jsonresponse.EncodeWithBuffer(func(b []byte) ([]byte, error) {
-		b = append(b, `{"data":[`...)
-		b, err := f.items(b, limit)
-		if err != nil {
-			return b, err
+	return jsonresponse.EncodeWithBuffer(func(b *bytes.Buffer) error {
+		b.WriteString(`{"data":[`)
+		if err := f.items(b, limit); err != nil {
+			return err
 		}
-		b = append(b, "],"...)
-		brace := len(b)
-		b, err = jsonresponse.AppendEncoded(b, tail())
-		return slices.Delete(b, brace, brace+1), err
+		fields, err := jsonresponse.Encode(tail())
+		if err != nil {
+			return err
+		}
+		b.WriteString("],")
+		b.Write(fields[1:])
+		return nil
 	})
 }
 
-func (f *filling[T, V]) items(b []byte, limit int) ([]byte, error) {
-	begin, count := len(b), 0
-	defer func() { f.sizes.saw(f.key, len(b)-begin, count) }()
+func (f *filling[T, V]) items(b *bytes.Buffer, limit int) error {
+	begin, count := b.Len(), 0
+	defer func() { f.sizes.saw(f.key, b.Len()-begin, count) }()
 	for portion, more := f.sizes.rows(f.key), true; more && count < limit; portion *= 2 {
 		items, goesOn, err := f.read(min(portion, limit-count))
 		if err != nil {
-			return b, err
+			return err
 		}
 		for _, item := range items {
-			whole := len(b)
+			whole := b.Len()
 			if count > 0 {
-				b = append(b, ',')
+				b.WriteByte(',')
 			}
-			if b, err = jsonresponse.AppendEncoded(b, f.view(item)); err != nil {
-				return b, err
+			v := f.view(item)
+			if err := jsonresponse.AppendEncoded(b, &v); err != nil {
+				return err
 			}
-			if f.cut = count > 0 && len(b)-begin > pageBytes; f.cut {
-				b = b[:whole]
-				return b, nil
+			if f.cut = count > 0 && b.Len()-begin > pageBytes; f.cut {
+				b.Truncate(whole)
+				return nil
 			}
 			f.last = item
 			count++
 		}
 		more = goesOn
 	}
-	return b, nil
+	return nil
 }
 
 // sizes remembers the item size of each partner's lists, to estimate a page's rows.

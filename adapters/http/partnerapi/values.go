@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/money"
 	ports "partnerdeposits/ports/platform"
@@ -34,13 +36,11 @@ func (e *Euros) UnmarshalJSON(b []byte) error {
 
 var errNoAmount = errors.New("euros: no amount")
 
-func (e Euros) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
-
-func (e Euros) AppendJSON(b []byte) ([]byte, error) {
+func (e Euros) MarshalJSON() ([]byte, error) {
 	if e.literal == "" {
-		return b, errNoAmount
+		return nil, errNoAmount
 	}
-	return append(b, e.literal...), nil
+	return []byte(e.literal), nil
 }
 
 // Clearable is an optional text of an update: absent (keep), null (clear), or a new text.
@@ -63,10 +63,7 @@ func (c Clearable) change() *string {
 	return &c.text
 }
 
-// timestampLayout is the format of every time in a response: milliseconds and Z (api.md §1).
-const timestampLayout = "2006-01-02T15:04:05.000Z"
-
-// Timestamp is a time in a request or response: RFC 3339 in UTC.
+// Timestamp is a time in a request or response: RFC 3339 in UTC, in responses with milliseconds (api.md §1).
 type Timestamp struct{ time.Time }
 
 func TimestampOf(t time.Time) Timestamp { return Timestamp{t} }
@@ -137,41 +134,22 @@ func (t *Timestamp) UnmarshalJSON(b []byte) error {
 	return t.Bind(s)
 }
 
-func (t Timestamp) MarshalJSON() ([]byte, error) {
-	return t.AppendJSON(make([]byte, 0, len(timestampLayout)+2))
+func (t Timestamp) MarshalJSON() ([]byte, error) { return t.appendJSON(nil), nil }
+
+// MarshalJSONTo writes without an allocation: a list of deposits contains hundreds of times.
+func (t Timestamp) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return enc.WriteValue(t.appendJSON(enc.AvailableBuffer()))
 }
 
-// AppendJSON appends the time as a JSON string in UTC with milliseconds. time.AppendFormat would parse the layout
-// for each of a list's hundreds of times.
-func (t Timestamp) AppendJSON(b []byte) ([]byte, error) {
-	u := t.UTC()
-	year, month, day := u.Date()
-	if year < 1000 || year > 9999 {
-		return u.AppendFormat(b, `"`+timestampLayout+`"`), nil
-	}
-	hour, minute, second := u.Clock()
-	b = appendPadded(append(b, '"'), year, 4)
-	b = appendPadded(append(b, '-'), int(month), 2)
-	b = appendPadded(append(b, '-'), day, 2)
-	b = appendPadded(append(b, 'T'), hour, 2)
-	b = appendPadded(append(b, ':'), minute, 2)
-	b = appendPadded(append(b, ':'), second, 2)
-	b = appendPadded(append(b, '.'), u.Nanosecond()/int(time.Millisecond), 3)
-	return append(b, 'Z', '"'), nil
-}
+func (t Timestamp) MarshalText() ([]byte, error) { return t.appendText(nil), nil }
 
-// appendPadded appends a number, padded with zeros on the left.
-func appendPadded(b []byte, n, digits int) []byte {
-	b = append(b, "0000"[:digits]...)
-	for i := len(b) - 1; n > 0; i-- {
-		b[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return b
-}
+func (t Timestamp) appendJSON(b []byte) []byte { return append(t.appendText(append(b, '"')), '"') }
 
-func (t Timestamp) MarshalText() ([]byte, error) {
-	return t.UTC().AppendFormat(nil, timestampLayout), nil
+// appendText appends the time in UTC with milliseconds. Package time formats RFC 3339 without parsing the layout.
+func (t Timestamp) appendText(b []byte) []byte {
+	b = t.UTC().AppendFormat(b, time.RFC3339)
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
 }
 
 // unknownID is an id that no row in the database has.
