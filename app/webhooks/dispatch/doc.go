@@ -15,7 +15,7 @@
 //	the queue loses its jobs               its epoch key is gone: their claims are withdrawn, and the scan claims again
 //	a job comes twice, or late             its claims are not the newest, or in flight: the worker drops them
 //	the subscription changed               the worker reads it 500 ms before the POST at most
-//	the endpoint fails                     its delivery waits for its next attempt, longer each time; then a circuit opens
+//	the endpoint fails                     its delivery waits for the next attempt, longer each time; a circuit opens
 //	the endpoint hangs                     its POSTs keep their own slots, and no worker longer than 250 ms
 //	Postgres is away when a POST has ended the record is tried until it is written, while the process lives
 //
@@ -32,8 +32,8 @@
 //	lane       a share of the slots: fast, or slow for subscriptions that are slow or failing
 //	epoch      a marker in the queue's store; when the marker is gone, the jobs are gone
 //
-// delivery.go tells the way of a delivery from top to bottom. Beside it: plan.go (who gets an event), fate.go (whether a
-// claim may still be sent), outcome.go (what follows from an attempt), transport.go (the queue fails or is lost).
+// delivery.go tells the way of a delivery from top to bottom. Beside it: plan.go (who gets an event), fate.go (whether
+// a claim may still be sent), outcome.go (what follows from an attempt), transport.go (the queue fails or is lost).
 // relay.go and scan.go are the loops that begin it: new events, and what is due later, such as retries, backlogs and
 // ended leases. registry.go holds the windows and slots.go the slots; counts.go corrects the windows by the database's
 // counts. run.go starts the loops.

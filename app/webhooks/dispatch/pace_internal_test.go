@@ -21,7 +21,8 @@ type relayed struct {
 	events int
 }
 
-func (r relayed) Relay(context.Context, int, time.Duration, webhookports.PlanDeliveriesFunc) (int, []webhookports.Claim, error) {
+func (r relayed) Relay(context.Context, int, time.Duration, webhookports.PlanDeliveriesFunc) (
+	int, []webhookports.Claim, error) {
 	return r.events, nil, nil
 }
 
