@@ -6,7 +6,7 @@
 //	                     │   └─────scan────────┘                       │
 //	                     └───────────────── record ◀───────────────────┘
 //
-// Postgres stores what is to be delivered, and the queue carries hints. What can go wrong on the way, and what heals it:
+// Postgres stores what is to be delivered, and the queue carries hints. What can go wrong, and what heals it:
 //
 //	a wake-up is lost                      relay and scan poll: each second, or every 50 and 100 ms without wake-ups
 //	Postgres refuses an event              the relay halves the batch until the event is alone, and sets it aside

@@ -1,5 +1,5 @@
 // Package jsonresponse encodes JSON responses with the bytes of encoding/json, but without escapes for HTML.
-// Invalid UTF-8 becomes the character U+FFFD instead of its escape.
+// Invalid UTF-8 becomes the character U+FFFD instead of its escape; a json.Number would become a string.
 package jsonresponse
 
 import (

@@ -14,8 +14,8 @@ import (
 	"partnerdeposits/adapters/http/middleware/jsonresponse"
 )
 
-// standard is the encoding that Encode must give. Invalid UTF-8, which no stored text has, becomes U+FFFD: encoding/json
-// writes it as an escape, Encode as a character.
+// standard is the encoding that Encode must give. Invalid UTF-8, which no stored text has, becomes U+FFFD:
+// encoding/json writes it as an escape, Encode as a character.
 func standard(t testing.TB, v any) string {
 	t.Helper()
 	var b bytes.Buffer
