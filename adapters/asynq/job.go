@@ -53,11 +53,12 @@ func decode(b []byte) (webhookports.DeliveryJob, error) {
 // 1970: varints in base64, each the difference to the one before; 0 stands for an unknown time.
 const dueHeader = "due"
 
-// ownersHeader is the name of a task's header with a byte for each delivery of its job, in base64. requestedBit is
-// set for a delivery that a partner requested.
+// ownersHeader is the name of a task's header with a byte of flags for each delivery of its job, in base64.
+const ownersHeader = "owners"
+
 const (
-	ownersHeader          = "owners"
-	requestedBit, nextBit = 1, 2
+	requestedBit = 1 << iota // A partner requested the delivery.
+	nextBit                  // The id of the delivery's partner follows; otherwise it is that of the delivery before.
 )
 
 // headersOf returns the headers of the task for a job; empty for a job without due times and owners.

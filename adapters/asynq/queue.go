@@ -26,8 +26,6 @@ const (
 	// Redis keys beside the queue, with its name in braces, as asynq has it: so a Redis cluster keeps them together.
 	epochKey = "svc:epoch:{" + QueueName + "}"
 	probeKey = "svc:probe:{" + QueueName + "}"
-	// probeLife is the time after which Redis deletes the key that a test of the queue wrote.
-	probeLife = time.Minute
 	// shutdownTimeout is longer than an attempt, so POSTs in flight finish before asynq puts their tasks back.
 	shutdownTimeout = 15 * time.Second
 	// quickPoll is the mean time between two polls of an empty queue while no wake-up notifications arrive.
@@ -166,7 +164,7 @@ func (q *Queue) server(ctx context.Context, gate *pollGate, concurrency int) *as
 
 // CheckWritable writes a test key where the jobs are stored.
 func (q *Queue) CheckWritable(ctx context.Context) error {
-	err := q.redis.Set(ctx, probeKey, "", probeLife).Err()
+	err := q.redis.Set(ctx, probeKey, "", 0).Err()
 	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
 		// If a master of the Redis cluster died, its client learns of the successor only by a reload.
 		cluster.ReloadState(ctx)

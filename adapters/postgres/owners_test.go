@@ -54,9 +54,6 @@ var foreigners = []foreign{
 		"An erasure removes the mails that wait for the person, and asks the provider to forget the card."},
 	{"payments", "reads", "deposits accounts operators clients",
 		"A dispute, and the sums of an account, are told with the deposit, its operator and its tenant."},
-	{"platform", "reads", "deposit_timers deposits secured_notices tenant_notices payment_questions payments refunds " +
-		"password_requests webhook_notices webhook_subscriptions webhook_replays",
-		"One statement asks what waits for the jobs of all modules."},
 	{"webhooks", "reads", "deposit_transitions",
 		"The events of a deposit are found by its history."},
 	{"webhooks", "reads", "collections mails",

@@ -16,7 +16,7 @@ const awaitedChannel = "svc:feeds:awaited"
 
 // awaitedEvery is the time between two announcements of an http process that its requests wait for events. It must
 // be shorter than pulseHolds.
-const awaitedEvery = time.Second
+const awaitedEvery = pulseEvery
 
 const maxFeeds = 1024
 

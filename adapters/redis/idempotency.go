@@ -28,9 +28,6 @@ const (
 	cacheShare = 12 << 20
 	// cachedBeside is the bytes of Redis memory that a cached response takes besides its body, rounded up.
 	cachedBeside = 350
-	// cacheLinger is how long a response waits to be cached together with others, which saves a round trip to Redis
-	// for each.
-	cacheLinger = 200 * time.Millisecond
 )
 
 // ResponseCipher encrypts and decrypts cached responses, so that Redis holds no response in plain text.
@@ -112,7 +109,7 @@ func (c *IdempotencyCache) Store(k ports.IdempotencyKey, r ports.StoredResponse)
 	name := nameOf(k)
 	c.now[name] = struct{}{}
 	if c.waiting = append(c.waiting, keeping{name, r}); len(c.waiting) == 1 {
-		time.AfterFunc(cacheLinger, c.send)
+		time.AfterFunc(linger, c.send)
 	}
 }
 

@@ -13,10 +13,9 @@ const (
 	pulseChannel = "svc:doorbell:pulse"
 	// pulseEvery is the time between two test messages (pulses) that a listener publishes to itself through Redis.
 	pulseEvery = time.Second
-	// pulseHolds is how long a test message that came back through Redis proves that notifications arrive.
+	// pulseHolds is how long a test message that came back through Redis proves that notifications arrive. A Redis
+	// subscription that receives nothing for so long is made anew.
 	pulseHolds = 2500 * time.Millisecond
-	// silence is how long a Redis subscription may receive nothing, not even a test message, before it is made anew.
-	silence          = 3 * time.Second
 	resubscribeAfter = 100 * time.Millisecond
 )
 
@@ -96,7 +95,7 @@ func (l *Listener) listen(ctx context.Context) {
 	defer hangUp()
 	defer context.AfterFunc(ctx, hangUp)()
 	for {
-		received, err := subscription.ReceiveTimeout(ctx, silence)
+		received, err := subscription.ReceiveTimeout(ctx, pulseHolds)
 		if err != nil {
 			return
 		}

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// tallyLinger is the longest time between counting a request in this process and counting it in Redis.
-	tallyLinger = 200 * time.Millisecond
+	// linger is the longest time for which what Redis is to store waits in this process, to share a round trip: counts of
+	// requests, and cached responses.
+	linger = 200 * time.Millisecond
 	// tallyTrust is the greatest age of a reply of Redis by which a process counts requests itself. Older replies
 	// are unreliable, since other processes count under the same limit.
 	tallyTrust = 3 * time.Second
@@ -95,7 +96,7 @@ func (s *tallies) count(all []*tally) (d ports.LimitDecision, counted bool) {
 	for i, t := range all {
 		if t.counted == 0 {
 			if s.untold = append(s.untold, t); len(s.untold) == 1 {
-				time.AfterFunc(tallyLinger, s.tellAll)
+				time.AfterFunc(linger, s.tellAll)
 			}
 		}
 		t.counted++

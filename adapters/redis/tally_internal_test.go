@@ -38,7 +38,7 @@ func TestTallies_TrustAnAnswerForAWhile_AndTellOnce(t *testing.T) {
 		require.Zero(t, counts(), "nothing is known")
 		learn(99)
 		require.Equal(t, (99-50)/tallyShare, counts())
-		<-time.After(tallyLinger)
+		<-time.After(linger)
 		<-told
 		require.Equal(t, 6, take())
 		learn(93)

@@ -71,8 +71,7 @@ type Dispatcher struct {
 // Limits of the batches in which deliveries are read and outcomes are written, to share a round trip to the
 // database. A finished POST is recorded at most the linger of records later (delivery.md, point 6).
 const (
-	loadLimit    = 200
-	recordLimit  = 500
+	storeLimit   = 500
 	recordLinger = 5 * time.Millisecond
 	storeWorkers = 2
 )
@@ -98,8 +97,8 @@ func New(deps Deps, config Config) *Dispatcher {
 	if d.Leads == nil {
 		d.Leads = func() bool { return true }
 	}
-	d.loads.Workers, d.loads.Limit = storeWorkers, loadLimit
-	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, recordLimit, recordLinger
+	d.loads.Workers, d.loads.Limit = storeWorkers, storeLimit
+	d.records.Workers, d.records.Limit, d.records.Linger = storeWorkers, storeLimit, recordLinger
 	d.transport = &transport{d: d, queue: outage.New(deps.Log)}
 	d.attempts.log = deps.Log
 	return d
