@@ -15,7 +15,7 @@ const (
 	pulseEvery = time.Second
 	// pulseHolds is how long a test message that came back through Redis proves that notifications arrive. A Redis
 	// subscription that receives nothing for so long is made anew.
-	pulseHolds = 2500 * time.Millisecond
+	pulseHolds       = 2500 * time.Millisecond
 	resubscribeAfter = 100 * time.Millisecond
 )
 
