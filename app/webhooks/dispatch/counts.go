@@ -48,14 +48,36 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 	maps.DeleteFunc(r.held, func(_ id.ID, h *holding) bool { return *h == holding{} })
 }
 
-// countEvery is the time between two counts of the claims by the database, in which this process does not know of the
-// claims of other dispatchers.
-const countEvery = 200 * time.Millisecond
+const (
+	// countEvery is the time between two counts of the claims by the database while windows fill, and calmPoll
+	// otherwise. Meanwhile this process does not know of the claims that other dispatchers make and finish.
+	countEvery = 100 * time.Millisecond
+	// fillingShare is the divisor of a limit of claims above which they are counted more often: from a quarter on.
+	fillingShare = 4
+)
+
+// fills reports whether the claims of a subscription, or of the whole dispatcher, approach their limit.
+func (r *registry) fills() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.entries {
+		if e.claimed > 0 && (fillingShare*e.claimed >= r.window() || !e.health.Flawless()) {
+			return true
+		}
+	}
+	return fillingShare*r.claimed >= r.config.Window
+}
 
 // countLoop corrects the counts of claims of deliveries by the database's counts, because other dispatchers claim
 // deliveries too.
 func (d *Dispatcher) countLoop(ctx context.Context) {
+	var last time.Time
 	for pause(ctx, countEvery) {
+		now := d.Clock.Now()
+		if now.Sub(last) < calmPoll && !now.Before(last) && !d.registry.fills() {
+			continue
+		}
+		last = now
 		d.watchOutbound(ctx)
 		if !d.registry.used() {
 			continue

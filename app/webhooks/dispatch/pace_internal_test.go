@@ -55,6 +55,20 @@ func TestRelay_KeepsItsPace_AndWaitsForNothingAfterAPause(t *testing.T) {
 	})
 }
 
+func TestRegistry_Fills_FromAQuarterOfAWindowOn(t *testing.T) {
+	r := newRegistry(Config{Concurrency: 256, EndpointConcurrency: 4, Window: 1000}, time.Now) // windows of 32
+	require.False(t, r.used())
+	sub := line{r: r, sub: [16]byte{1}}.sub
+	now := time.Unix(1_790_000_000, 0)
+	for range r.window()/fillingShare - 1 {
+		require.True(t, r.admit(sub, now))
+	}
+	require.True(t, r.used())
+	require.False(t, r.fills())
+	require.True(t, r.admit(sub, now))
+	require.True(t, r.fills())
+}
+
 func TestPolls_AreCalmWhileTheBellWorks_AndQuickAfterASurprise(t *testing.T) {
 	const quick = 50 * time.Millisecond
 	works := true
