@@ -93,7 +93,7 @@ func TestDispatch_ADeletedSubscription_ReceivesNothingMore(t *testing.T) {
 	r := newReceiver(t, func(received, int) int { return http.StatusInternalServerError })
 	sub := f.subscribe(r.URL)
 	f.run(func(_ *dispatch.Deps, c *dispatch.Config) {
-		c.Schedule = webhook.RetrySchedule{0, 300 * time.Millisecond, 300 * time.Millisecond}
+		c.Schedule = webhook.RetrySchedule{0, 3 * time.Second, 3 * time.Second} // so long that all five wait at once
 	})
 	f.emit(webhook.EventDepositCaptured, 5)
 	f.eventually("five first attempts", func() bool { return f.states()[webhook.DeliveryStateWaiting] == 5 })
