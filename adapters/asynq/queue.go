@@ -20,8 +20,8 @@ import (
 
 const (
 	taskType = "deliver"
-	// QueueName is the name of the queue in Redis. It has the lane of the last release, whose dispatchers share the
-	// queue during a rolling deployment.
+	// QueueName is the name of the queue in Redis. The last release had a queue for each lane and called that of the
+	// fast lane so; dispatchers of both releases share it during a rolling deployment.
 	QueueName = "deliveries:fast"
 	// Redis keys beside the queue, with its name in braces, as asynq has it: so a Redis cluster keeps them together.
 	epochKey = "svc:epoch:{" + QueueName + "}"
@@ -162,7 +162,7 @@ func (q *Queue) server(ctx context.Context, gate *pollGate, concurrency int) *as
 	})
 }
 
-// CheckWritable writes a test key where the jobs are stored.
+// CheckWritable writes a test key into the Redis node that stores the jobs, and returns the error of that write.
 func (q *Queue) CheckWritable(ctx context.Context) error {
 	err := q.redis.Set(ctx, probeKey, "", 0).Err()
 	if cluster, ok := q.redis.(*redis.ClusterClient); ok && err != nil {
@@ -172,7 +172,7 @@ func (q *Queue) CheckWritable(ctx context.Context) error {
 	return err
 }
 
-// DetectLoss sets a marker in Redis where the jobs are stored; lost reports whether an earlier marker is gone, and
+// DetectLoss sets a marker in the Redis node that stores the jobs; lost reports whether an earlier marker is gone, and
 // the jobs with it.
 func (q *Queue) DetectLoss(ctx context.Context) (lost bool, err error) {
 	lost, err = q.redis.SetNX(ctx, epochKey, time.Now().UTC().Format(time.RFC3339Nano), 0).Result()

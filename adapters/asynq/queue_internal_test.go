@@ -279,7 +279,9 @@ func TestServe_AnAsynqWithAnotherScript_IsRefused(t *testing.T) {
 	t.Parallel()
 	q := New(redistest.New(t), slog.New(slog.DiscardHandler))
 	q.takes = "the script of another version"
-	err := q.Serve(t.Context(), 1, func(context.Context, webhookports.DeliveryJob) {})
+	ctx, stop := context.WithTimeout(t.Context(), startPatience+5*time.Second)
+	defer stop()
+	err := q.Serve(ctx, 1, func(context.Context, webhookports.DeliveryJob) {})
 	require.ErrorIs(t, err, ErrUnknownScripts)
 }
 

@@ -114,7 +114,7 @@ func TestQueue_Epoch_TellsALossOnce(t *testing.T) {
 	tells(true, false)
 }
 
-// A node of a cluster that comes back empty has lost the jobs if the queue is there.
+// If the node of a Redis cluster that stores the queue comes back empty, the jobs are lost.
 func TestQueue_EpochAndProbe_WatchTheNodeOfTheQueue(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t, 3, 0)

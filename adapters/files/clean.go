@@ -25,8 +25,8 @@ const (
 	maxMemory = 160 << 20
 	// Pictures whose decoding needs more bytes of memory than this are decoded one at a time.
 	small = 20 << 20
-	// The garbage collector's percentage (GOGC) beside a large picture, since garbage could grow to twice the picture's
-	// size (ADR 0024).
+	// gcPercentBeside is the garbage collector's percentage (GOGC) while a large picture is decoded. With a higher one,
+	// garbage grows to twice the size of the picture (ADR 0024).
 	gcPercentBeside = 10
 )
 

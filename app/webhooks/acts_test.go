@@ -31,8 +31,8 @@ func TestChanges_ThatAreRefused_AreAnsweredAtOnce(t *testing.T) {
 	require.Empty(t, f.waited())
 }
 
-// The dispatcher may use the state that a subscription had webhook.Freshness ago. A wait before the commit would be
-// useless.
+// The dispatcher may use the state that a subscription had webhook.MaxSubscriptionCacheAge ago. A wait before the
+// commit would be useless.
 func TestChanges_AreCommittedBeforeTheWait(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]struct {

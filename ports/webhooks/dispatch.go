@@ -94,7 +94,7 @@ type Claim struct {
 }
 
 // AttemptOutcome is a finished attempt to send a delivery, and its consequence for the delivery. An outcome without an
-// attempt (webhook.Attempt.Made) puts the delivery off.
+// attempt (webhook.Attempt.WasMade) puts the delivery off.
 type AttemptOutcome struct {
 	Delivery *Delivery
 	Attempt  webhook.Attempt
@@ -106,7 +106,7 @@ type AttemptOutcome struct {
 	// (webhook.LastSuccessGranularity); false if not.
 	Tell bool
 	// Excused: true if the broken outbound network of this service caused the failure, not the endpoint
-	// (webhook.Health.Excused); false otherwise.
+	// (webhook.Health.AfterExcusedAttempt); false otherwise.
 	Excused bool
 }
 

@@ -49,10 +49,10 @@ func (r *registry) correct(counts map[id.ID]int, mark uint64) {
 }
 
 const (
-	// countEvery is the time between two counts of the claims by the database while windows fill, and calmPoll
-	// otherwise. Meanwhile this process does not know of the claims that other dispatchers make and finish.
+	// countEvery is the time between two counts of the claims in the database while windows fill. At other times
+	// calmPoll is. Until a count this process does not know which claims other dispatchers have made or finished.
 	countEvery = 100 * time.Millisecond
-	// fillingShare is the divisor of a limit of claims above which they are counted more often: from a quarter on.
+	// fillingShare is the divisor of a limit of claims: from a quarter of the limit on, a window fills.
 	fillingShare = 4
 )
 

@@ -227,8 +227,8 @@ func (d *Dispatcher) attempt(ctx context.Context, c webhookports.Claim, loaded *
 	return outcome, true
 }
 
-// post sends a delivery to its endpoint, unless its secret cannot be read (webhook.Unsigned). The signature has
-// the database's time, so that a wrong clock of this process does no harm.
+// post sends a delivery to its endpoint, unless its secret cannot be read (webhook.UnreadableSecretAttempt). The
+// signature has the database's time, so that a wrong clock of this process does no harm.
 func (d *Dispatcher) post(ctx context.Context,
 	delivery *webhookports.Delivery) (attempt webhook.Attempt, delay time.Duration) {
 	lane := string(d.registry.lane(delivery.SubscriptionID))

@@ -10,11 +10,11 @@ import (
 )
 
 // freshTries bounds how often a delivery is read before its POST: it is read again if that took longer than
-// webhook.Freshness, since its subscription may have changed.
+// webhook.MaxSubscriptionCacheAge, since its subscription may have changed.
 const freshTries = 5
 
-// fresh returns a claimed delivery as read from the database within webhook.Freshness, or nil when it must not
-// be sent.
+// fresh returns a claimed delivery as read from the database within webhook.MaxSubscriptionCacheAge, or nil when it
+// must not be sent.
 func (d *Dispatcher) fresh(ctx context.Context, c webhookports.Claim,
 	loaded *webhookports.Delivery) *webhookports.Delivery {
 	for try := 1; ; try++ {
@@ -48,7 +48,7 @@ type fate int
 
 const (
 	fatePost   fate = iota
-	fateReload      // The worker reads the delivery again, since reading took longer than webhook.Freshness.
+	fateReload      // The worker reads the delivery again, since reading took longer than webhook.MaxSubscriptionCacheAge.
 	// The worker drops the delivery, since another dispatcher may attempt it, or its lease is too short for the
 	// POST.
 	fateLeave

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"partnerdeposits/core/id"
 	"partnerdeposits/core/webhook"
+	"partnerdeposits/ports/platform/outage"
 	webhookports "partnerdeposits/ports/webhooks"
 )
 
@@ -89,6 +91,36 @@ func TestPolls_AreCalmWhileTheBellWorks_AndQuickAfterASurprise(t *testing.T) {
 	require.Equal(t, quick, p.wait(now.Add(suspicion-1)), "that ring announced another event")
 	require.Equal(t, calmPoll, p.wait(now.Add(suspicion)))
 }
+
+// testedQueue answers each test of the queue with the next error.
+type testedQueue struct {
+	webhookports.JobQueue
+	answers []error
+}
+
+func (q *testedQueue) CheckWritable(context.Context) (err error) {
+	err, q.answers = q.answers[0], q.answers[1:]
+	return err
+}
+
+func TestReturned_AfterFourGoodTestsInARow(t *testing.T) {
+	t.Parallel()
+	full := errors.New("OOM")
+	queue := &testedQueue{answers: []error{nil, nil, nil, full, full, nil, nil, nil, nil}}
+	log := slog.New(slog.DiscardHandler)
+	x := &transport{d: &Dispatcher{Deps: Deps{Queue: queue, Metrics: anyMetrics{}}}, queue: outage.New(log)}
+	x.away.Store(true)
+	for range len(queue.answers) - 1 {
+		require.False(t, x.returned(t.Context()))
+		require.True(t, x.away.Load())
+	}
+	require.True(t, x.returned(t.Context()))
+	require.False(t, x.away.Load())
+}
+
+type anyMetrics struct{ webhookports.DispatchMetrics }
+
+func (anyMetrics) SetQueueMode(webhookports.QueueMode) {}
 
 func claimOf(n byte) webhookports.Claim {
 	return webhookports.Claim{DeliveryID: id.ID{n}, SubscriptionID: id.ID{1}, Seq: 1}

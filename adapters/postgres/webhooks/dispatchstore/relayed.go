@@ -10,7 +10,7 @@ import (
 )
 
 // relayedMemory keeps deliveries just made from new events, so that workers can send them without a query, for
-// at most webhook.Freshness: changes of a subscription take effect that long after their commit.
+// at most webhook.MaxSubscriptionCacheAge: changes of a subscription take effect that long after their commit.
 type relayedMemory struct {
 	mu sync.Mutex
 	// Deliveries that this process made in the last seconds, in two generations.
